@@ -1,0 +1,379 @@
+"""The vocabulary of ``exercises/*/checks.py`` and the judging of observations; standard library only.
+
+An exercise's ``checks.py`` defines ``CHECKS`` (in the order in which they are shown) and ``MISCONCEPTIONS``::
+
+    from autograder.checks import Check, Misconception, case, each_call, differ, f32
+
+    def doubled(arguments, got, want):
+        return differ(got.returned, want.returned, rtol=2e-6)
+
+    CHECKS = (
+        Check(
+            id="doubles", title="Doubles every element", points=1.0, rule="Every element is multiplied by two.",
+            see="book/01_sixteen_bits.html#doubling", judge=each_call(doubled),
+            cases=(case("one element", x=f32(1.0)), case("a negative one", x=f32(-3.0))),
+        ),
+    )
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from autograder.models import (
+    Case,
+    Check,
+    CheckResult,
+    CheckStatus,
+    Judge,
+    Misconception,
+    Mismatch,
+    Observation,
+    Outcome,
+    Raised,
+    Scalar,
+    Tensor,
+    Value,
+)
+from autograder.observations import digest
+from autograder.values import number, show
+
+__all__ = [
+    "Case",
+    "Check",
+    "Misconception",
+    "Mismatch",
+    "Outcome",
+    "Tensor",
+    "calls",
+    "case",
+    "differ",
+    "each_call",
+    "f32",
+    "f64",
+    "full",
+    "tensor",
+]
+
+FORBIDDEN_EXCEPTION: Final = "ForbiddenOperation"
+"""Name of the exception that a forbidden operation raises in the confined process."""
+
+# ---------------------------------------------------------------------------- inputs
+
+
+def tensor(
+    values: Sequence[Any] | float | int,
+    dtype: str = "float32",
+    *,
+    strided: bool = False,
+    share: str = "",
+    library: str = "torch",
+) -> Tensor:
+    """Return a Tensor from nested sequences; the values of a float16 or float32 are rounded to it.
+
+    Args:
+        values: a number (0-d) or nested lists of equal lengths; ``[]`` has shape (0,).
+        dtype: name of the dtype.
+        strided: build a non-contiguous view.
+        share: tensors of one call with the same name are one object.
+        library: "torch" or "numpy".
+    """
+    shape: list[int] = []
+    level: Any = values
+    while isinstance(level, (list, tuple)):
+        shape.append(len(level))
+        level = level[0] if level else None
+    flat: list[Any] = [values] if not shape else list(values)  # type: ignore[arg-type]
+    for _ in shape[1:]:
+        flat = [item for row in flat for item in row]
+    if len(flat) != math.prod(shape):
+        raise ValueError(f"rows of different lengths: {values!r}")
+    if dtype.startswith(("float", "bfloat")):
+        flat = [rounded(float(item), dtype) for item in flat]
+    return Tensor(dtype, tuple(shape), tuple(flat), library, strided, share)  # type: ignore[arg-type]
+
+
+def rounded(value: float, dtype: str) -> float:
+    """Return the float16 or float32 nearest to a value, inf beyond the largest; other dtypes leave it as it is."""
+    code = {"float16": "<e", "float32": "<f"}.get(dtype)
+    if code is None:
+        return value
+    try:
+        return float(struct.unpack(code, struct.pack(code, value))[0])
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def f32(*values: float, **options: Any) -> Tensor:
+    """Return a 1-d float32 Tensor of these values."""
+    return tensor(list(values), "float32", **options)
+
+
+def f64(*values: float, **options: Any) -> Tensor:
+    """Return a 1-d float64 Tensor of these values."""
+    return tensor(list(values), "float64", **options)
+
+
+def full(size: int, value: float, dtype: str = "float32", **others: float) -> Tensor:
+    """Return a 1-d Tensor of one value, but for ``at_<index>=value`` (a negative index as ``at_last=``)."""
+    items = [value] * size
+    for name, other in others.items():
+        position = name.removeprefix("at_")
+        items[-1 if position == "last" else int(position)] = other
+    return tensor(items, dtype)
+
+
+def case(name: str, **arguments: Value) -> Case:
+    """Return a case of one call with these keyword arguments."""
+    return Case(name, (arguments,))
+
+
+def calls(name: str, *arguments: Mapping[str, Value]) -> Case:
+    """Return a case of several calls in one process, in order."""
+    return Case(name, tuple(arguments))
+
+
+# ---------------------------------------------------------------------------- judges
+
+
+def each_call(
+    compare: Callable[[Mapping[str, Value], Outcome, Outcome], str | Mismatch | None], show: str = "returned"
+) -> Judge:
+    """Return a judge that compares each call with ``compare(arguments, got, want)``.
+
+    ``compare`` returns one sentence about the first difference (or a Mismatch, to show another part), or None. It sees only calls that returned: where the
+    reference raises, the student's call must raise an exception of the same type; where it does not, none.
+
+    Args:
+        compare: the comparison.
+        show: which part of the outcome the message shows: "returned", "after" or "later".
+    """
+
+    def judge(case: Case, observed: Observation, expected: Observation) -> Mismatch | None:
+        if observed.ended:
+            return Mismatch(observed.detail or observed.ended, status=observed.ended)
+        if len(observed.outcomes) != len(expected.outcomes):
+            return Mismatch("the run answered with another number of calls than were made", status="crashed")
+        for index, (arguments, got, want) in enumerate(zip(case.calls, observed.outcomes, expected.outcomes, strict=True)):
+            found = _raises(got.raised, want.raised)
+            if found is None and want.raised is None:
+                text = compare(arguments, got, want)
+                found = Mismatch(text, show=show) if isinstance(text, str) else text  # type: ignore[arg-type]
+            if found is not None:
+                return replace(found, call=index)
+        return None
+
+    return judge
+
+
+def _raises(got: Raised | None, want: Raised | None) -> Mismatch | None:
+    if got is None:
+        return None if want is None else Mismatch(f"it returned where it must raise {want.type_name}")
+    if want is not None and got.type_name == want.type_name:
+        return None
+    where = "" if got.line is None else f" (line {got.line}{_in_cell(got)}: {got.source})"
+    if got.type_name == FORBIDDEN_EXCEPTION:
+        return Mismatch(got.message, status="forbidden")
+    if got.type_name == "MemoryError" or "can't allocate memory" in got.message:
+        return Mismatch(f"it ran out of memory{where}", status="memory")
+    if got.type_name == "NotImplementedError":
+        return Mismatch("not started yet: it raises NotImplementedError", status="error")
+    message = f": {got.message}" if got.message else ""
+    return Mismatch(f"it raised {got.type_name}{message}{where}", status="error")
+
+
+def _in_cell(raised: Raised) -> str:
+    return "" if raised.cell is None else f" of cell {raised.cell}"
+
+
+# ------------------------------------------------------------------------ comparison
+
+
+def differ(got: Value, want: Value, *, rtol: float = 0.0, atol: float = 0.0, where: str = "it") -> str | None:
+    """Return one sentence about the first difference between two values, or None where there is none.
+
+    Types must agree: list, tuple, dict (same keys), tensor (library, dtype, shape), bool, int, float. nan equals nan; 0.0
+    equals -0.0; inf only the same inf. Numbers a, b agree when ``|a - b| <= atol + rtol * |b|``.
+    """
+    if type(want) is Tensor:
+        return _differ_tensors(got, want, rtol, atol, where)
+    if type(want) is list or type(want) is tuple:
+        return _differ_items(got, want, rtol, atol, where)
+    if type(want) is dict:
+        if type(got) is not dict:
+            return f"{where} is {kind_of(got)}, not a dict"
+        if got.keys() != want.keys():
+            return f"{where} has the keys {sorted(got)}, not {sorted(want)}"
+        parts = (differ(got[key], want[key], rtol=rtol, atol=atol, where=f"{where}[{key!r}]") for key in want)
+        return next((part for part in parts if part), None)
+    if type(got) is not type(want):
+        return f"{where} is {show(got)} ({kind_of(got)}), not {show(want)} ({kind_of(want)})"
+    if type(want) in (int, float):
+        return None if close(got, want, rtol, atol) else f"{where} is {show(got)}, not {show(want)}"
+    return None if got == want else f"{where} is {show(got)}, not {show(want)}"
+
+
+def close(got: float, want: float, rtol: float = 0.0, atol: float = 0.0) -> bool:
+    """Return whether two real numbers agree within the tolerance; nan agrees with nan."""
+    if got == want:
+        return True
+    if math.isnan(want):
+        return math.isnan(got)
+    if not math.isfinite(got) or not math.isfinite(want):
+        return False
+    return abs(got - want) <= atol + rtol * abs(want)
+
+
+def _differ_items(got: Value, want: Sequence[Value], rtol: float, atol: float, where: str) -> str | None:
+    if type(got) is not type(want):
+        return f"{where} is {kind_of(got)}, not {kind_of(want)}"
+    if len(got) != len(want):
+        return f"{where} has {_count(len(got))}, not {len(want)}"
+    if got == want and not _mixes_types(got, want):
+        return None  # one comparison in C for the long ones
+    for index, (a, b) in enumerate(zip(got, want, strict=True)):
+        if found := differ(a, b, rtol=rtol, atol=atol, where=f"{where}[{index}]"):
+            return found
+    return None
+
+
+def _mixes_types(got: Sequence[Value], want: Sequence[Value]) -> bool:
+    # True == 1 == 1.0 in Python, and an equal list may hold either.
+    kinds = set(map(type, got)) | set(map(type, want))
+    return len(kinds) > 1 or not kinds <= {bool, int, float, str}
+
+
+def _differ_tensors(got: Value, want: Tensor, rtol: float, atol: float, where: str) -> str | None:
+    if type(got) is not Tensor or got.library != want.library:
+        return f"{where} is {kind_of(got)}, not {kind_of(want)}"
+    if got.dtype != want.dtype:
+        return f"{where} has dtype {got.dtype}, not {want.dtype}"
+    if got.shape != want.shape:
+        return f"{where} has shape {got.shape}, not {want.shape}"
+    for index, (a, b) in enumerate(zip(got.values, want.values, strict=True)):
+        if not close(a, b, rtol, atol):
+            place = where if not want.shape else f"{where}[{_position(index, want.shape)}]"
+            return f"{place} is {number(a, got.dtype)}, not {number(b, want.dtype)}"
+    return None
+
+
+def _position(index: int, shape: tuple[int, ...]) -> str:
+    parts: list[str] = []
+    for size in reversed(shape):
+        index, rest = divmod(index, size)
+        parts.append(str(rest))
+    return ", ".join(reversed(parts))
+
+
+def _count(n: int) -> str:
+    return "1 item" if n == 1 else f"{n} items"
+
+
+def kind_of(value: Value) -> str:
+    """Return the name of a value's type with its article, as messages use it."""
+    if value is None:
+        return "None"
+    if type(value) is Tensor:
+        return "a tensor" if value.library == "torch" else "a NumPy array"
+    if type(value) is Scalar:
+        return f"a numpy.{value.dtype}"
+    name = getattr(value, "type_name", type(value).__name__)
+    return f"an {name}" if name[:1].lower() in "aeiou" else f"a {name}"
+
+
+# --------------------------------------------------------------------------- verdicts
+
+
+def judge_check(
+    check: Check, entry: str, tried: Iterable[tuple[Case, Observation, Observation]]
+) -> tuple[CheckResult, tuple[str, ...]]:
+    """Judge all cases of a check; return its result and, a case, the digest of a failure ("." where it passed).
+
+    The first failing case is the one shown: cases are listed smallest first.
+
+    Args:
+        check: the check.
+        entry: name of the student's function, as messages write it.
+        tried: (case, observed on the student's code, observed on the reference), in the check's order.
+    """
+    first: tuple[Case, Observation, Observation, Mismatch] | None = None
+    marks: list[str] = []
+    for case, observed, expected in tried:
+        mismatch = check.judge(case, observed, expected)
+        marks.append("." if mismatch is None else digest(observed))
+        if mismatch is not None and first is None:
+            first = (case, observed, expected, mismatch)
+    if first is None:
+        return CheckResult(check.id, check.title, check.points, check.points, "passed", see=check.see), tuple(marks)
+    return _failure(check, entry, *first), tuple(marks)
+
+
+def _failure(
+    check: Check, entry: str, case: Case, observed: Observation, expected: Observation, mismatch: Mismatch
+) -> CheckResult:
+    call = show_calls(entry, case, mismatch.call)
+    returned = _part(observed, mismatch)
+    wanted = _part(expected, mismatch)
+    return CheckResult(
+        id=check.id,
+        title=check.title,
+        points=check.points,
+        earned=0.0,
+        status=mismatch.status,
+        message=_message(check, mismatch, call, returned, wanted),
+        see=check.see,
+        case=case.name,
+        call=call,
+        returned=returned,
+        expected=wanted,
+    )
+
+
+def show_calls(entry: str, case: Case, upto: int) -> str:
+    """Return the case's calls up to and with number ``upto`` as Python source, one a line."""
+    lines = []
+    for arguments in case.calls[: upto + 1]:
+        inside = ", ".join(f"{name}={show(value)}" for name, value in arguments.items())
+        lines.append(f"{entry}({inside})")
+    return "\n".join(lines)
+
+
+def _part(observation: Observation, mismatch: Mismatch) -> str:
+    if mismatch.call >= len(observation.outcomes):
+        return ""
+    outcome = observation.outcomes[mismatch.call]
+    if outcome.raised is not None:
+        return f"raised {outcome.raised.type_name}"
+    if mismatch.show == "after":
+        return ", ".join(f"{name}={show(value)}" for name, value in outcome.after.items())
+    return show(getattr(outcome, mismatch.show))
+
+
+_LABELS: Final = {"returned": "returned", "after": "left its arguments as", "later": "returned, read again later,"}
+_RUN_ENDS: Final[frozenset[CheckStatus]] = frozenset(("timeout", "memory", "crashed", "forbidden", "not_run"))
+
+
+def _message(check: Check, mismatch: Mismatch, call: str, returned: str, expected: str) -> str:
+    found = mismatch.difference[:1].upper() + mismatch.difference[1:]
+    if mismatch.status in _RUN_ENDS:
+        return f"{found}.\nCalled    {call}" if mismatch.status != "not_run" else f"{found}."
+    lines = [check.rule, f"Called    {_indent(call)}"]
+    if mismatch.status == "failed":
+        label = _LABELS[mismatch.show]
+        lines += [f"It {label} {returned}", f"Expected  {expected}"]
+    lines.append(f"{found}.")
+    return "\n".join(lines)
+
+
+def _indent(text: str) -> str:
+    return text.replace("\n", "\n          ")
+
+
+def with_misconception(result: CheckResult, misconception: Misconception) -> CheckResult:
+    """Return the result with the belief that was recognized, and why it is wrong, in its message."""
+    text = f"{result.message}\nA belief behind this: “{misconception.belief}” {misconception.truth}"
+    return replace(result, message=text, misconception=misconception.id, see=misconception.see)

@@ -1,0 +1,213 @@
+"""Make observations, and carry them as JSON; standard library only.
+
+``observe`` is the one way in which a function is tried: in the confined process, in a student's notebook, in a browser,
+and for the reference.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import linecache
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from types import TracebackType
+from typing import Any, Final
+
+from autograder.models import Case, Observation, Opaque, Outcome, Raised, Scalar, Tensor, Value
+from autograder.scenarios import SCENARIOS
+from autograder.values import BadValue, decode, encode
+
+OUTPUT_LIMIT: Final = 10_000
+"""Characters of printed output that are kept for one case."""
+_MESSAGE_LIMIT: Final = 500
+_MAX_CALLS: Final = 64
+_ENDED: Final = ("", "timeout", "memory", "crashed", "forbidden", "not_run")
+
+CellOf = Callable[[str], int | None]
+"""Maps a code object's file name to the number of the student's cell, or None."""
+
+
+def observe(
+    function: Callable[..., Any], case: Case, scenario: str = "call", *, device: str = "cpu", cell_of: CellOf | None = None
+) -> Observation:
+    """Run a scenario on a case and return what it saw; exceptions of the function become part of it.
+
+    Printed text is captured and warnings are silenced: an overflow warning is no fault, and nbgrader scores a cell
+    that writes to stderr as 0.
+    """
+    outcomes: list[Outcome] = []
+    output = Capture()
+    with quiet(output):
+        for arguments in case.calls:
+            try:
+                outcomes.append(SCENARIOS[scenario](function, arguments, device))
+            except KeyboardInterrupt:
+                raise  # the student stops the run in their notebook
+            except BaseException as error:
+                outcomes.append(Outcome(raised=describe(error, cell_of)))
+    return Observation(tuple(outcomes), output=output.getvalue())
+
+
+class Capture(io.StringIO):
+    """A text stream that keeps the first OUTPUT_LIMIT characters and swallows the rest."""
+
+    def write(self, text: str, /) -> int:
+        room = OUTPUT_LIMIT - self.tell()
+        if room > 0:
+            super().write(text[:room])
+        return len(text)
+
+
+@contextlib.contextmanager
+def quiet(output: io.StringIO) -> Iterator[None]:
+    """Send stdout and stderr into ``output`` and silence warnings."""
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def describe(error: BaseException, cell_of: CellOf | None = None) -> Raised:
+    """Return an exception as plain data, with the innermost line of the student's own code."""
+    try:
+        message = str(error)[:_MESSAGE_LIMIT]
+    except Exception:  # a student's __str__ may do anything
+        message = ""
+    name = type(error).__name__[:100]
+    if isinstance(error, SyntaxError) and error.lineno is not None:
+        cell = cell_of(error.filename or "") if cell_of else None
+        return Raised(name, (error.msg or "")[:_MESSAGE_LIMIT], cell, error.lineno, (error.text or "").strip()[:200])
+    for frame in reversed(_frames(error.__traceback__)):
+        cell = cell_of(frame.filename) if cell_of else _notebook_cell(frame.filename)
+        if cell is not None:
+            line = frame.lineno or 0
+            source = linecache.getline(frame.filename, line).strip()[:200]
+            return Raised(name, message, cell or None, line, source)
+    return Raised(name, message)
+
+
+def _frames(trace: TracebackType | None) -> list[traceback.FrameSummary]:
+    # The ends suffice, and a recursion may be thousands deep.
+    frames = traceback.extract_tb(trace, limit=4)
+    return list(frames) + list(traceback.extract_tb(trace, limit=-12))
+
+
+def _notebook_cell(filename: str) -> int | None:
+    # In a notebook the code's file is a temporary one of the kernel's; its number is not the reader's cell number.
+    return 0 if "ipykernel_" in filename or filename.startswith("<ipython-input") else None
+
+
+# ----------------------------------------------------------------------------- JSON
+
+
+def encode_observation(observation: Observation) -> dict[str, Any]:
+    """Return the JSON form of an observation; empty parts are left out."""
+    data: dict[str, Any] = {"outcomes": [_encode_outcome(outcome) for outcome in observation.outcomes]}
+    for key in ("ended", "detail", "output"):
+        if text := getattr(observation, key):
+            data[key] = text
+    return data
+
+
+def _encode_outcome(outcome: Outcome) -> dict[str, Any]:
+    if outcome.raised is not None:
+        r = outcome.raised
+        return {"raised": [r.type_name, r.message, r.cell, r.line, r.source]}
+    data: dict[str, Any] = {"returned": encode(outcome.returned), "after": encode_arguments(outcome.after)}
+    if outcome.later is not None:
+        data["later"] = encode(outcome.later)
+    return data
+
+
+def encode_arguments(arguments: Mapping[str, Value]) -> dict[str, Any]:
+    """Return keyword arguments with each value in its JSON form."""
+    return {name: encode(value) for name, value in arguments.items()}
+
+
+def decode_observation(data: Any, *, trusted: bool = False) -> Observation:
+    """Return the observation of a JSON form; BadValue where it is not exactly one.
+
+    ``ended`` and ``detail`` are the trusted side's to say, so they are refused unless ``trusted``.
+    """
+    allowed = {"outcomes", "output"} | ({"ended", "detail"} if trusted else set())
+    if type(data) is not dict or not {"outcomes"} <= data.keys() <= allowed:
+        raise BadValue("not an observation")
+    if type(data["outcomes"]) is not list or len(data["outcomes"]) > _MAX_CALLS:
+        raise BadValue("outcomes that are not a short list")
+    ended = data.get("ended", "")
+    if ended not in _ENDED:
+        raise BadValue("an unknown end")
+    return Observation(
+        tuple(_decode_outcome(item) for item in data["outcomes"]),
+        ended,
+        _text(data.get("detail", ""), 1_000),
+        _text(data.get("output", ""), OUTPUT_LIMIT),
+    )
+
+
+def _decode_outcome(data: Any) -> Outcome:
+    if type(data) is not dict:
+        raise BadValue("an outcome that is not an object")
+    if data.keys() == {"raised"}:
+        parts = data["raised"]
+        if type(parts) is not list or len(parts) != 5:
+            raise BadValue("a malformed exception")
+        name, message, cell, line, source = parts
+        for position in (cell, line):
+            if position is not None and (type(position) is not int or not 0 <= position < 10**9):
+                raise BadValue("a malformed position")
+        return Outcome(
+            raised=Raised(_text(name, 100), _text(message, _MESSAGE_LIMIT), cell, line, _text(source, 200))
+        )
+    if not {"returned", "after"} <= data.keys() <= {"returned", "after", "later"} or type(data["after"]) is not dict:
+        raise BadValue("an outcome with unknown keys")
+    return Outcome(
+        returned=decode(data["returned"]),
+        after={_text(name, 100): decode(value) for name, value in data["after"].items()},
+        later=decode(data.get("later")),
+    )
+
+
+def _text(text: Any, limit: int) -> str:
+    if type(text) is not str or len(text) > limit:
+        raise BadValue("text that is too long, or no text")
+    return text
+
+
+# --------------------------------------------------------------------------- digest
+
+
+def digest(observation: Observation) -> str:
+    """Return six hex digits of what was observed, floats to five significant digits, without messages and lines.
+
+    Two answers that are wrong in the same way have the same digest on the same case.
+    """
+    canonical = repr((observation.ended, [_canonical_outcome(outcome) for outcome in observation.outcomes]))
+    return hashlib.sha256(canonical.encode("utf-8", "backslashreplace")).hexdigest()[:6]
+
+
+def _canonical_outcome(outcome: Outcome) -> Any:
+    if outcome.raised is not None:
+        return outcome.raised.type_name
+    after = {name: _canonical(value) for name, value in outcome.after.items()}
+    return (_canonical(outcome.returned), after, _canonical(outcome.later))
+
+
+def _canonical(value: Value) -> Any:
+    if type(value) is float:
+        return f"{value:.5g}"
+    if type(value) is Tensor:
+        return (value.dtype, value.shape, [_canonical(item) for item in value.values], value.library)
+    if type(value) is Scalar:
+        return ("scalar", value.dtype, _canonical(value.value))
+    if type(value) is Opaque:
+        return value.type_name
+    if type(value) is list or type(value) is tuple:
+        return (type(value).__name__, [_canonical(item) for item in value])
+    if type(value) is dict:
+        return {key: _canonical(item) for key, item in value.items()}
+    return value
+
+

@@ -1,0 +1,86 @@
+"""Expected observations: the reference solution, run on the same cases as the student's code."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Final
+
+from autograder.models import Case, Exercise, Observation, Reference
+from autograder.observations import observe
+
+PUBLIC: Final = "public:2018"
+"""Seed of everything a student can see: page, notebook, ``check``, stock nbgrader."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """Where random cases come from."""
+
+    id: str
+    """What records show; it does not give the seed away."""
+    key: bytes = b""
+    """The course secret; empty where the id itself is the seed."""
+
+    def random(self, exercise: Exercise, check_id: str) -> Random:
+        """Return the generator for one check: the same for the whole class and every regrade."""
+        text = f"{self.id}/{exercise.slug}/{exercise.version}/{check_id}"
+        if self.key:
+            text = hmac.new(self.key, text.encode(), hashlib.sha256).hexdigest()
+        return Random(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """One check's cases with what the reference does on them."""
+
+    cases: tuple[Case, ...]
+    observations: tuple[Observation, ...]
+    fixed: int
+    """How many of the cases, from the first, are the fixed ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expectations:
+    """All that a submission to one exercise is judged against."""
+
+    seed_id: str
+    reference: Reference
+    checks: Mapping[str, Expected]
+
+
+def draw(exercise: Exercise, seed: Seed) -> dict[str, tuple[Case, ...]]:
+    """Return each check's cases: the fixed ones, then those drawn from the seed."""
+    drawn = {}
+    for check in exercise.checks:
+        extra = () if check.random is None else tuple(check.random(seed.random(exercise, check.id)))
+        drawn[check.id] = (*check.cases, *extra)
+    return drawn
+
+
+def expect(exercise: Exercise, seed: Seed, reference: Reference) -> Expectations:
+    """Run the reference solution on every case, on the reference's device.
+
+    Raises:
+        ValueError: the solution itself raised where no check's rule says so is left to ``prove``; here only a solution
+            that cannot be loaded counts.
+    """
+    function = load_function(exercise.solution, exercise.entry, f"solutions/{exercise.slug}.py")
+    checks = {}
+    for check, cases in zip(exercise.checks, draw(exercise, seed).values(), strict=True):
+        seen = tuple(observe(function, case, check.scenario, device=reference.device) for case in cases)
+        checks[check.id] = Expected(cases, seen, len(check.cases))
+    return Expectations(seed.id, reference, checks)
+
+
+def load_function(source: str, name: str, filename: str) -> Callable[..., Any]:
+    """Run trusted source and return the function or class it defines under that name."""
+    namespace: dict[str, Any] = {"__name__": "answer"}
+    exec(compile(source, filename, "exec"), namespace)  # our own files only
+    function = namespace.get(name)
+    if not callable(function):
+        raise ValueError(f"{filename} does not define {name}")
+    return function  # type: ignore[no-any-return]

@@ -1,0 +1,34 @@
+"""Scenarios: the small programs that use the student's function and return what they saw.
+
+They run beside the student's code, so what they return is a claim. They return values, never verdicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from autograder.models import Outcome, Value
+from autograder.tensors import build, overwrite, plain
+
+
+def call(function: Callable[..., Any], arguments: Mapping[str, Value], device: str = "cpu") -> Outcome:
+    """Call once; return what came back and what the arguments were afterwards."""
+    built = build(dict(arguments), device)
+    returned = function(**built)
+    return Outcome(returned=plain(returned), after=plain(built))
+
+
+def overwritten(function: Callable[..., Any], arguments: Mapping[str, Value], device: str = "cpu") -> Outcome:
+    """Call once, then overwrite the tensors that were passed in, and read the returned value again.
+
+    A returned tensor that shares memory with an input changes with it.
+    """
+    built = build(dict(arguments), device)
+    returned = function(**built)
+    before, after = plain(returned), plain(built)
+    overwrite(built)
+    return Outcome(returned=before, after=after, later=plain(returned))
+
+
+SCENARIOS: Final[Mapping[str, Callable[..., Outcome]]] = {"call": call, "overwritten": overwritten}

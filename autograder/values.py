@@ -1,0 +1,290 @@
+"""Plain values as JSON and as text; standard library only.
+
+The JSON form is what crosses to and from the confined process and what recorded expectations are stored in.
+It keeps what a judge must tell apart (bool, int, float, tuple, list, NumPy scalar, dtype, the sign of zero, inf, nan),
+holds nothing that can execute on load, and ``decode`` accepts nothing else, within limits.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Final
+
+from autograder.models import Opaque, Scalar, Tensor, Value
+
+DTYPES: Final = frozenset(
+    "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128".split()
+)
+_SHORT: Final = 16
+_PACKS: Final = {bool: "?", int: "q", float: "d"}
+_UNPACKS: Final = {"?": bool, "q": int, "d": float}
+_INT_LIMIT: Final = 2**63
+
+
+class BadValue(ValueError):
+    """The text is not a value in this form, or exceeds a limit."""
+
+
+# ------------------------------------------------------------------------- to JSON
+
+
+def encode(value: Value) -> Any:
+    """Return the JSON form of a value; what is not plain data becomes Opaque."""
+    if value is None or value is True or value is False or type(value) is str:
+        return value
+    if type(value) is int:
+        return value if -_INT_LIMIT <= value < _INT_LIMIT else {"opaque": ["int", "an integer beyond 64 bits"]}
+    if type(value) is float:
+        return value if math.isfinite(value) else {"f": repr(value)}
+    if type(value) is list:
+        return _encode_items(value)
+    if type(value) is tuple:
+        return {"tuple": _encode_items(value)}
+    if type(value) is dict:
+        return {"dict": {str(key): encode(item) for key, item in value.items()}}
+    if type(value) is Tensor:
+        extra = {"library": value.library, "strided": value.strided, "share": value.share}
+        plain = {"library": "torch", "strided": False, "share": ""}
+        return {
+            "tensor": value.dtype,
+            "shape": list(value.shape),
+            "data": _encode_items(value.values),
+            **{key: item for key, item in extra.items() if item != plain[key]},
+        }
+    if type(value) is Scalar:
+        return {"scalar": value.dtype, "value": encode(value.value)}
+    if type(value) is Opaque:
+        return {"opaque": [value.type_name, value.text]}
+    return {"opaque": [type(value).__name__, ""]}
+
+
+def _encode_items(items: Sequence[Value]) -> Any:
+    kinds = {type(item) for item in items}
+    if len(items) <= _SHORT or len(kinds) != 1 or (kind := kinds.pop()) not in _PACKS:
+        return [encode(item) for item in items]
+    runs = list(_runs(items))
+    if len(runs) <= len(items) // 4:
+        return {"runs": [[encode(item), count] for item, count in runs]}
+    code = _PACKS[kind]
+    try:
+        raw = struct.pack(f"<{len(items)}{code}", *items)
+    except struct.error:  # an integer beyond 64 bits
+        return [encode(item) for item in items]
+    return {"b64": base64.b64encode(raw).decode("ascii"), "as": code}
+
+
+def _runs(items: Sequence[Value]) -> Iterator[tuple[Value, int]]:
+    # By repr: it tells -0.0 from 0.0 and puts equal nans together, which == does not.
+    for _, group in groupby(items, key=repr):
+        members = list(group)
+        yield members[0], len(members)
+
+
+# ----------------------------------------------------------------------- from JSON
+
+
+@dataclass(slots=True)
+class _Budget:
+    elements: int
+    text: int
+
+    def take(self, elements: int) -> None:
+        self.elements -= elements
+        if self.elements < 0:
+            raise BadValue("too many elements")
+
+    def read(self, text: str) -> str:
+        self.text -= len(text)
+        if self.text < 0:
+            raise BadValue("too much text")
+        return text
+
+
+def decode(data: Any, *, elements: int = 2_000_000, text: int = 1_000_000, depth: int = 16) -> Value:
+    """Return the value of a JSON form; BadValue for anything that ``encode`` could not have written.
+
+    Args:
+        data: what ``json.loads`` returned; it may come from a stranger.
+        elements: how many elements all sequences and tensors may have together.
+        text: how many characters all strings may have together.
+        depth: how deep containers may nest.
+    """
+    return _decode(data, _Budget(elements, text), depth)
+
+
+def _decode(data: Any, budget: _Budget, depth: int) -> Value:
+    if depth < 0:
+        raise BadValue("nested too deeply")
+    budget.take(1)
+    if data is None or data is True or data is False:
+        return data
+    kind = type(data)
+    if kind is str:
+        return budget.read(data)
+    if kind is int:
+        if not -_INT_LIMIT <= data < _INT_LIMIT:
+            raise BadValue("an integer beyond 64 bits")
+        return data
+    if kind is float:
+        if not math.isfinite(data):
+            raise BadValue("a bare inf or nan")
+        return data
+    if kind is list:
+        return _decode_items(data, budget, depth)
+    if kind is not dict:
+        raise BadValue(f"a {kind.__name__}")
+    keys = frozenset(data)
+    if keys == {"f"}:
+        return _special(data["f"])
+    if keys == {"tuple"}:
+        return tuple(_decode_items(data["tuple"], budget, depth))
+    if keys <= {"runs"} or keys == {"b64", "as"}:
+        return _decode_items(data, budget, depth)
+    if keys == {"dict"} and type(data["dict"]) is dict:
+        return {budget.read(key): _decode(item, budget, depth - 1) for key, item in data["dict"].items()}
+    if {"tensor", "shape", "data"} <= keys <= {"tensor", "shape", "data", "library", "strided", "share"}:
+        return _decode_tensor(data, budget, depth)
+    if keys == {"scalar", "value"}:
+        value = _decode(data["value"], budget, depth - 1)
+        if type(data["scalar"]) is not str or len(data["scalar"]) > 32 or type(value) not in (bool, int, float):
+            raise BadValue("a malformed NumPy scalar")
+        return Scalar(data["scalar"], value)
+    if keys == {"opaque"}:
+        pair = data["opaque"]
+        if type(pair) is not list or len(pair) != 2 or not all(type(part) is str for part in pair):
+            raise BadValue("a malformed opaque value")
+        return Opaque(budget.read(pair[0]), budget.read(pair[1]))
+    raise BadValue("an object with unknown keys")
+
+
+def _special(text: Any) -> float:
+    if type(text) is not str or text not in ("inf", "-inf", "nan"):
+        raise BadValue("a malformed float")
+    return float(text)
+
+
+def _decode_items(data: Any, budget: _Budget, depth: int) -> list[Value]:
+    if type(data) is list:
+        return [_decode(item, budget, depth - 1) for item in data]
+    if type(data) is not dict:
+        raise BadValue("items that are neither a list nor packed")
+    if data.keys() == {"runs"} and type(data["runs"]) is list:
+        items: list[Value] = []
+        for run in data["runs"]:
+            if type(run) is not list or len(run) != 2 or type(run[1]) is not int or run[1] < 1:
+                raise BadValue("a malformed run")
+            budget.take(run[1])
+            item = _decode(run[0], budget, 0)
+            if type(item) not in _PACKS:
+                raise BadValue("a run of something that is not a number")
+            items.extend([item] * run[1])
+        return items
+    if data.keys() == {"b64", "as"} and type(data["as"]) is str and data["as"] in _UNPACKS:
+        try:
+            raw = base64.b64decode(data["b64"], validate=True)
+        except (TypeError, ValueError, binascii.Error):
+            raise BadValue("malformed base64") from None
+        size = struct.calcsize(data["as"])
+        if len(raw) % size:
+            raise BadValue("packed bytes of a wrong length")
+        budget.take(len(raw) // size)
+        return list(struct.unpack(f"<{len(raw) // size}{data['as']}", raw))
+    raise BadValue("malformed packed items")
+
+
+def _decode_tensor(data: dict[str, Any], budget: _Budget, depth: int) -> Tensor:
+    dtype, shape = data["tensor"], data["shape"]
+    if type(dtype) is not str or dtype not in DTYPES:
+        raise BadValue("an unknown dtype")
+    if type(shape) is not list or len(shape) > 16 or not all(type(n) is int and 0 <= n < 2**40 for n in shape):
+        raise BadValue("a malformed shape")
+    library, strided, share = data.get("library", "torch"), data.get("strided", False), data.get("share", "")
+    if library not in ("torch", "numpy") or type(strided) is not bool or type(share) is not str:
+        raise BadValue("a malformed tensor")
+    values = _decode_items(data["data"], budget, depth)
+    if len(values) != math.prod(shape):
+        raise BadValue("a tensor whose data do not fit its shape")
+    if not all(type(value) in (bool, int, float) for value in values):
+        raise BadValue("a tensor element that is not a number")
+    return Tensor(dtype, tuple(shape), tuple(values), library, strided, budget.read(share))
+
+
+# --------------------------------------------------------------------------- text
+
+
+def number(value: float | int | bool, dtype: str = "float64") -> str:
+    """Return the shortest text that reads back as the same number of that dtype."""
+    if type(value) is not float or not math.isfinite(value) or dtype not in ("float16", "bfloat16", "float32"):
+        return repr(value)
+    code = "e" if dtype == "float16" else "f"
+    for digits in range(1, 10):
+        text = f"{value:.{digits}g}"
+        try:
+            (back,) = struct.unpack(f"<{code}", struct.pack(f"<{code}", float(text)))
+        except OverflowError:
+            continue
+        if back == value:
+            return repr(float(text))
+    return repr(value)
+
+
+def show(value: Value, width: int = 160) -> str:
+    """Return a value as Python source would write it, shortened where it is long."""
+    if type(value) is Tensor:
+        return _show_tensor(value)
+    if type(value) is Scalar:
+        return f"numpy.{value.dtype}({number(value.value, value.dtype)})"
+    if type(value) is Opaque:
+        return f"<{value.type_name}>" if not value.text else f"<{value.type_name}: {value.text}>"
+    if type(value) is list or type(value) is tuple:
+        return _show_items(value, width)
+    if type(value) is dict:
+        return "{" + ", ".join(f"{key!r}: {show(item, width)}" for key, item in value.items()) + "}"
+    text = repr(value)
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def _show_items(items: Sequence[Value], width: int) -> str:
+    opening, closing = ("[", "]") if type(items) is list else ("(", ",)" if len(items) == 1 else ")")
+    whole = opening + ", ".join(show(item, width) for item in items[:64]) + closing
+    if len(items) <= 64 and len(whole) <= width or len(items) <= 4:
+        return whole
+    runs = list(_runs(items))
+    if type(items) is list and len(runs) <= 8 and max(count for _, count in runs) > 4:
+        return " + ".join(f"[{show(item)}] * {count}" if count > 1 else f"[{show(item)}]" for item, count in runs)
+    few = ", ".join(show(item, width) for item in items[:6])
+    return f"{opening}{few}, … ({len(items)} in all){closing[-1]}"
+
+
+def _show_tensor(tensor: Tensor) -> str:
+    name = "tensor" if tensor.library == "torch" else "numpy.array"
+    default = "float32" if tensor.library == "torch" else "float64"
+    suffix = "" if tensor.dtype in (default, "bool") else f", dtype={tensor.dtype}"
+    if len(tensor.values) <= 12:
+        return f"{name}({_nest(tensor)}{suffix})"
+    shape = "×".join(str(n) for n in tensor.shape)
+    first = ", ".join(number(value, tensor.dtype) for value in tensor.values[:3])
+    odd = [
+        f"[{index}] is {value!r}"
+        for index, value in enumerate(tensor.values)
+        if type(value) is float and not math.isfinite(value)
+    ]
+    note = "; " + ", ".join(odd[:3]) + (", …" if len(odd) > 3 else "") if odd else ""
+    return f"{name}([{first}, … {shape} elements{note}]{suffix})"
+
+
+def _nest(tensor: Tensor) -> str:
+    texts = [number(value, tensor.dtype) for value in tensor.values]
+    if not tensor.shape:
+        return texts[0]
+    if 0 in tensor.shape and len(tensor.shape) > 1:
+        return f"zeros{tensor.shape}"
+    for size in reversed(tensor.shape[1:]):
+        texts = ["[" + ", ".join(texts[i : i + size]) + "]" for i in range(0, len(texts), size)]
+    return "[" + ", ".join(texts) + "]"
