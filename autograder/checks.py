@@ -155,7 +155,7 @@ def each_call(
 
     def judge(case: Case, observed: Observation, expected: Observation) -> Mismatch | None:
         if observed.ended:
-            return Mismatch(observed.detail or observed.ended, status=observed.ended)
+            return Mismatch(observed.detail or observed.ended, status=observed.ended, whole=observed.whole)
         if len(observed.outcomes) != len(expected.outcomes):
             return Mismatch("the run answered with another number of calls than were made", status="crashed")
         for index, (arguments, got, want) in enumerate(zip(case.calls, observed.outcomes, expected.outcomes, strict=True)):
@@ -315,7 +315,7 @@ def judge_check(
 def _failure(
     check: Check, entry: str, case: Case, observed: Observation, expected: Observation, mismatch: Mismatch
 ) -> CheckResult:
-    call = show_calls(entry, case, mismatch.call)
+    call = "" if mismatch.whole else show_calls(entry, case, mismatch.call)
     returned = _part(observed, mismatch)
     wanted = _part(expected, mismatch)
     return CheckResult(
@@ -359,8 +359,10 @@ _RUN_ENDS: Final[frozenset[CheckStatus]] = frozenset(("timeout", "memory", "cras
 
 def _message(check: Check, mismatch: Mismatch, call: str, returned: str, expected: str) -> str:
     found = mismatch.difference[:1].upper() + mismatch.difference[1:]
+    if mismatch.whole or mismatch.status == "not_run":
+        return f"{found}."
     if mismatch.status in _RUN_ENDS:
-        return f"{found}.\nCalled    {call}" if mismatch.status != "not_run" else f"{found}."
+        return f"{found}.\nCalled    {_indent(call)}"
     lines = [check.rule, f"Called    {_indent(call)}"]
     if mismatch.status == "failed":
         label = _LABELS[mismatch.show]

@@ -99,10 +99,12 @@ class Observation:
     """What a scenario saw on one case. From the confined process it is a claim, never a verdict."""
 
     outcomes: tuple[Outcome, ...] = ()
-    ended: Literal["", "timeout", "memory", "crashed", "forbidden", "not_run"] = ""
+    ended: Literal["", "error", "timeout", "memory", "crashed", "forbidden", "not_run"] = ""
     """Why there are no outcomes, when the process could not deliver them."""
     detail: str = ""
-    """One line about ``ended``."""
+    """One sentence about ``ended``, without its full stop."""
+    whole: bool = False
+    """Whether ``ended`` concerns the whole submission (its cells, its name) and not this case."""
     output: str = ""
     """What the code printed, cut to a limit."""
 
@@ -118,6 +120,8 @@ class Mismatch:
     status: Literal["failed", "error", "timeout", "memory", "crashed", "forbidden", "not_run"] = "failed"
     show: Literal["returned", "after", "later"] = "returned"
     """Which part of the outcome the difference is in."""
+    whole: bool = False
+    """Whether it concerns the whole submission, so that no call is worth showing."""
 
 
 Judge: TypeAlias = Callable[[Case, Observation, Observation], "Mismatch | None"]

@@ -24,7 +24,7 @@ OUTPUT_LIMIT: Final = 10_000
 """Characters of printed output that are kept for one case."""
 _MESSAGE_LIMIT: Final = 500
 _MAX_CALLS: Final = 64
-_ENDED: Final = ("", "timeout", "memory", "crashed", "forbidden", "not_run")
+_ENDED: Final = ("", "error", "timeout", "memory", "crashed", "forbidden", "not_run")
 
 CellOf = Callable[[str], int | None]
 """Maps a code object's file name to the number of the student's cell, or None."""
@@ -180,7 +180,7 @@ def _text(text: Any, limit: int) -> str:
 
 
 def digest(observation: Observation) -> str:
-    """Return six hex digits of what was observed, floats to five significant digits, without messages and lines.
+    """Return six hex digits of what was observed, floats to five significant digits, without line numbers.
 
     Two answers that are wrong in the same way have the same digest on the same case.
     """
@@ -190,7 +190,7 @@ def digest(observation: Observation) -> str:
 
 def _canonical_outcome(outcome: Outcome) -> Any:
     if outcome.raised is not None:
-        return outcome.raised.type_name
+        return (outcome.raised.type_name, outcome.raised.message)
     after = {name: _canonical(value) for name, value in outcome.after.items()}
     return (_canonical(outcome.returned), after, _canonical(outcome.later))
 

@@ -1,0 +1,49 @@
+"""Name the belief behind a wrong answer, by comparing how it fails with how the known wrong answers fail.
+
+The pattern of an answer is, for each check, one mark a fixed case: "." where it passed, else the digest of what was
+observed. Two answers with the same marks were wrong on the same inputs in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final, TypeAlias
+
+from autograder.models import Exercise
+
+Marks: TypeAlias = tuple[str, ...]
+Pattern: TypeAlias = Mapping[str, Marks]
+
+PASS: Final = "."
+NOT_RUN: Final = "-"
+
+
+def recognize(exercise: Exercise, patterns: Mapping[str, Pattern], marks: Pattern) -> dict[str, str]:
+    """Return the misconception's id for each failing check where exactly one fits.
+
+    A known wrong answer that fails as this one does on *every* check names all of them. Otherwise each check is looked at
+    by itself, and the wrong answers that the check is there to catch come first.
+
+    Args:
+        exercise: whose wrong answers are known.
+        patterns: the pattern of each wrong answer, by its name.
+        marks: the pattern of the answer at hand, fixed cases only.
+    """
+    beliefs = {answer.name: answer.misconception for answer in exercise.wrong if answer.name in patterns}
+    caught_by = {answer.name: answer.caught_by for answer in exercise.wrong}
+    failing = [check for check, row in marks.items() if any(mark not in (PASS, NOT_RUN) for mark in row)]
+    whole = _single(beliefs[name] for name in beliefs if all(patterns[name].get(c) == row for c, row in marks.items()))
+    if whole:
+        return dict.fromkeys(failing, whole)
+    found = {}
+    for check in failing:
+        alike = [name for name in beliefs if patterns[name].get(check) == marks[check]]
+        belief = _single(beliefs[n] for n in alike if caught_by[n] == check) or _single(beliefs[n] for n in alike)
+        if belief:
+            found[check] = belief
+    return found
+
+
+def _single(beliefs: Iterable[str]) -> str:
+    distinct = set(beliefs)
+    return distinct.pop() if len(distinct) == 1 else ""

@@ -1,0 +1,119 @@
+"""``forbids``: what an exercise does not accept as an answer, recognized in the source and at run time.
+
+A teaching policy, best effort, outside the promise that marks cannot be forged. The source is searched before it runs; at
+run time a forbidden class refuses to be made and a forbidden operator refuses to be dispatched, whichever name led there.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NoReturn
+
+from autograder.checks import FORBIDDEN_EXCEPTION
+
+_KEEP: Final[list[Any]] = []
+"""Operator overrides end when their library object does."""
+
+
+def sentence(name: str) -> str:
+    """Return what a student is told about a forbidden name."""
+    return f"this exercise asks you to write the step yourself, so {name} is not accepted as its answer"
+
+
+class ForbiddenOperation(BaseException):
+    """A forbidden class or operator was used. Not an Exception, so that a bare fallback does not hide it."""
+
+
+assert ForbiddenOperation.__name__ == FORBIDDEN_EXCEPTION
+
+# --------------------------------------------------------------------------- source
+
+
+def find(tree: ast.AST, forbids: Sequence[str]) -> list[tuple[int, str]]:
+    """Return (line, forbidden name) of each place in the source that names one, directly or by alias."""
+    aliases = _aliases(tree)
+    hits = []
+    for node in ast.walk(tree):
+        for name in _names(node, aliases):
+            hits += [(getattr(node, "lineno", 0), bad) for bad in forbids if _leads_to(name, bad)]
+    return sorted(set(hits))
+
+
+def _leads_to(name: str, forbidden: str) -> bool:
+    if name == forbidden or name.startswith(forbidden + "."):
+        return True
+    # torch.ops.aten._amp_update_scale_, torch._C._VariableFunctions._amp_update_scale_, torch.amp.grad_scaler.GradScaler
+    root, _, last = forbidden.rpartition(".")
+    return name.startswith(root.split(".")[0] + ".") and last in name.split(".")
+
+
+def _aliases(tree: ast.AST) -> dict[str, str]:
+    aliases = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for item in node.names:
+                aliases[item.asname or item.name.split(".")[0]] = item.name if item.asname else item.name.split(".")[0]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for item in node.names:
+                aliases[item.asname or item.name] = f"{node.module}.{item.name}"
+        elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            if dotted := _dotted(node.value, aliases):
+                aliases[node.targets[0].id] = dotted
+    return aliases
+
+
+def _names(node: ast.AST, aliases: dict[str, str]) -> Iterator[str]:
+    if isinstance(node, ast.ImportFrom) and node.module:
+        yield from (f"{node.module}.{item.name}" for item in node.names)
+    elif isinstance(node, ast.Import):
+        yield from (item.name for item in node.names)
+    elif isinstance(node, (ast.Attribute, ast.Call)) and (name := _dotted(node, aliases)):
+        yield name
+
+
+def _dotted(node: ast.AST, aliases: dict[str, str]) -> str:
+    if isinstance(node, ast.Name):
+        return aliases.get(node.id, "")
+    if isinstance(node, ast.Attribute):
+        base = _dotted(node.value, aliases)
+        return f"{base}.{node.attr}" if base else ""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "getattr":
+        if len(node.args) >= 2 and isinstance(node.args[1], ast.Constant) and isinstance(node.args[1].value, str):
+            base = _dotted(node.args[0], aliases)
+            return f"{base}.{node.args[1].value}" if base else ""
+    return ""
+
+
+# ------------------------------------------------------------------------- run time
+
+
+def guard(forbids: Sequence[str], hits: list[str]) -> None:
+    """Make every forbidden class and operator of this process refuse; each attempt is appended to ``hits``."""
+    for name in forbids:
+        module_name, _, last = name.rpartition(".")
+        try:
+            target = getattr(importlib.import_module(module_name), last, None)
+        except ImportError:
+            continue
+        if isinstance(target, type):
+            target.__init__ = _refusal(name, hits)  # type: ignore[misc]
+        elif last.startswith("_amp_"):
+            _override(name, last, hits)
+
+
+def _refusal(name: str, hits: list[str]) -> Any:
+    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+        hits.append(name)
+        raise ForbiddenOperation(sentence(name))
+
+    return refuse
+
+
+def _override(name: str, operator: str, hits: list[str]) -> None:
+    import torch
+
+    library = torch.library.Library("aten", "IMPL")
+    library.impl(operator, _refusal(name, hits), "CPU")
+    _KEEP.append(library)

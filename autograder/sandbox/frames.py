@@ -1,0 +1,95 @@
+"""Length-limited JSON frames on a socket: the only thing that crosses between the two sides.
+
+A frame is four bytes of length, most significant first, and that many bytes of JSON (UTF-8, no NaN or Infinity).
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import time
+from typing import Any, Final
+
+LIMIT: Final = 16 * 2**20
+"""Bytes a frame may have."""
+
+
+class Closed(Exception):
+    """The other side ended before the frame was complete."""
+
+
+class Late(Exception):
+    """The frame was not complete at the deadline."""
+
+
+class BadFrame(Exception):
+    """What came is no frame: too long, not JSON, or nested beyond reason."""
+
+
+def send(sock: socket.socket, message: Any, deadline: float | None = None) -> None:
+    """Send one frame.
+
+    Raises:
+        Closed: the other side is gone.
+        Late: it did not take the frame before ``deadline`` (of ``time.monotonic``).
+        BadFrame: the message is larger than LIMIT.
+    """
+    data = json.dumps(message, allow_nan=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    if len(data) > LIMIT:
+        raise BadFrame(f"{len(data)} bytes, more than {LIMIT}")
+    _set_timeout(sock, deadline)
+    try:
+        sock.sendall(struct.pack(">I", len(data)) + data)
+    except TimeoutError:
+        raise Late from None
+    except OSError:
+        raise Closed from None
+
+
+def receive(sock: socket.socket, deadline: float | None = None) -> Any:
+    """Return the next frame's message.
+
+    Raises:
+        Closed: the other side ended first.
+        Late: the frame was not complete before ``deadline`` (of ``time.monotonic``).
+        BadFrame: what came is no frame.
+    """
+    (size,) = struct.unpack(">I", _exactly(sock, 4, deadline))
+    if size > LIMIT:
+        raise BadFrame(f"{size} bytes, more than {LIMIT}")
+    try:
+        return json.loads(_exactly(sock, size, deadline).decode("utf-8", "surrogatepass"), parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise BadFrame(f"not JSON: {type(error).__name__}") from None
+
+
+def _exactly(sock: socket.socket, size: int, deadline: float | None) -> bytes:
+    parts = []
+    while size:
+        _set_timeout(sock, deadline)
+        try:
+            part = sock.recv(min(size, 2**20))
+        except TimeoutError:
+            raise Late from None
+        except OSError:
+            raise Closed from None
+        if not part:
+            raise Closed
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def _set_timeout(sock: socket.socket, deadline: float | None) -> None:
+    if deadline is None:
+        sock.settimeout(None)
+        return
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise Late
+    sock.settimeout(left)
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"the constant {constant}")

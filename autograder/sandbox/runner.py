@@ -1,0 +1,155 @@
+"""Run one submission's cases in the confined process, within its time budget.
+
+The budget of a submission is the exercise's ``seconds`` of wall clock, enforced from outside. A check may take half of it;
+each check that runs out of time is ended, halves what the next ones may take, and the code is loaded afresh for the next
+check. So one endless loop costs half the budget, loops in every check never more than the whole, and a check that is
+right is still graded after one that loops. After MAX_TIMEOUTS the rest is not run.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final, Literal
+
+from autograder.models import Case, Cell, Check, Exercise, Observation, Raised
+from autograder.sandbox import frames
+from autograder.sandbox.forbid import sentence
+from autograder.sandbox.zygote import Loaded, SandboxError, Session, Zygote, signal_name
+
+MAX_TIMEOUTS: Final = 4
+_OUT_OF_MEMORY: Final = 3
+"""Exit status by which the child says that it ran out of memory outside the student's call."""
+
+
+class Runner:
+    """One submission's runs. ``observe`` is what the judge asks; ``close`` ends what is left."""
+
+    def __init__(
+        self, take: Callable[[], Zygote], drop: Callable[[], None], cells: Sequence[Cell], exercise: Exercise
+    ) -> None:
+        """Prepare; nothing runs before the first ``observe``.
+
+        Args:
+            take: returns a warm zygote.
+            drop: ends that zygote, because it is of no more use; the next ``take`` returns a new one.
+            cells: the student's code.
+            exercise: names the entry, the budget, and what is forbidden.
+        """
+        self._take, self._drop, self._cells, self._exercise = take, drop, tuple(cells), exercise
+        self._session: Session | None = None
+        self._check = ""
+        self._deadline = 0.0
+        self._end = time.monotonic() + exercise.seconds
+        self._timeouts = 0
+        self._failed: Observation | None = None
+        self.loaded = Loaded()
+        """What came of the cells, once they were run."""
+
+    def observe(self, check: Check, case: Case) -> Observation:
+        """Return what the student's code does on one case of a check; never raises for what the code does."""
+        if check.id != self._check:
+            self._check = check.id
+            self._deadline = min(time.monotonic() + self.allowance(), self._end)
+        if self._failed is not None:
+            return self._failed
+        if self._timeouts >= MAX_TIMEOUTS or time.monotonic() >= self._end:
+            return _whole("not_run", "not run, because the time for this submission was used up before")
+        if self._session is None and (ended := self._load()) is not None:
+            return ended
+        return self._observe(case, check.scenario)
+
+    def allowance(self) -> float:
+        """Return how many seconds a check may take now."""
+        return self._exercise.seconds / 2 ** (1 + self._timeouts)
+
+    def close(self) -> None:
+        """End the child, if there is one."""
+        if self._session is not None:
+            self._stop()
+
+    # ------------------------------------------------------------------------ steps
+
+    def _load(self) -> Observation | None:
+        try:
+            self._session = self._open()
+            self.loaded = self._session.load(self._cells, self._exercise.entry, self._exercise.forbids, self._deadline)
+        except frames.Late:
+            self._stop()
+            self._failed = _whole("timeout", f"your cells did not finish within {self._said()}")
+        except (frames.Closed, frames.BadFrame) as error:
+            self._failed = replace(self._crash(error, "while your cells ran"), whole=True)
+        else:
+            self._failed = self._no_function()
+        return self._failed
+
+    def _open(self) -> Session:
+        started = time.monotonic()
+        try:
+            return self._take().session()
+        except SandboxError:
+            self._drop()
+            return self._take().session()
+        finally:
+            # Waiting for a warm process is not the student's time.
+            waited = time.monotonic() - started
+            self._deadline += waited
+            self._end += waited
+
+    def _no_function(self) -> Observation | None:
+        loaded, entry = self.loaded, self._exercise.entry
+        if loaded.forbidden:
+            cell, line, name = loaded.forbidden[0]
+            return _whole("forbidden", f"{sentence(name)} (cell {cell}, line {line})")
+        if loaded.callable:
+            return None
+        what = f"the name `{entry}` is defined, but it is not a function" if loaded.defined else f"there is no `{entry}`"
+        because = f", because {place(loaded.errors[0])}" if loaded.errors else "; its cell may have been deleted or renamed"
+        return _whole("error", what + because)
+
+    def _observe(self, case: Case, scenario: str) -> Observation:
+        assert self._session is not None
+        try:
+            seen, hit = self._session.observe(case, scenario, self._deadline)
+        except frames.Late:
+            self._stop()
+            detail = f"no answer within {self._said()}: an endless loop, or far too slow"
+            self._timeouts += 1
+            return Observation(ended="timeout", detail=detail)
+        except (frames.Closed, frames.BadFrame) as error:
+            return self._crash(error, "")
+        return Observation(ended="forbidden", detail=sentence(hit)) if hit else seen
+
+    def _crash(self, error: Exception, when: str) -> Observation:
+        status = self._stop()
+        if isinstance(error, frames.BadFrame):
+            return Observation(ended="crashed", detail=f"the run's answer was not in the expected form ({error})")
+        if status == _OUT_OF_MEMORY << 8:
+            return Observation(ended="memory", detail="it ran out of memory")
+        return Observation(ended="crashed", detail=f"{signal_name(status)} {when}".rstrip())
+
+    def _stop(self) -> int:
+        session, self._session = self._session, None
+        try:
+            return session.end() if session is not None else 0
+        except SandboxError:
+            self._drop()
+            return 9
+
+    def _said(self) -> str:
+        # What was allowed, not what was measured: the same submission gets the same message.
+        return f"{self.allowance():.3g} s"
+
+
+def _whole(ended: Literal["error", "timeout", "forbidden", "not_run"], detail: str) -> Observation:
+    return Observation(ended=ended, detail=detail, whole=True)
+
+
+def place(raised: Raised) -> str:
+    """Return an exception and where it was, in one line."""
+    where = "" if raised.line is None else f"line {raised.line}: "
+    cell = "" if raised.cell is None else f"cell {raised.cell}, "
+    message = f": {raised.message}" if raised.message else ""
+    source = f" ({raised.source})" if raised.source else ""
+    return f"{cell}{where}{raised.type_name}{message}{source}"

@@ -1,0 +1,108 @@
+"""What surrounds the confined process: the bubblewrap command line, and what this machine offers."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Final
+
+CONFINED_UID: Final = 61_987
+"""User and group id that the confined process takes when the grader is root; no account has it."""
+TMPFS_BYTES: Final = 64 * 2**20
+_PACKAGE: Final = Path(__file__).resolve().parent.parent
+_INSIDE: Final = "/grader"
+
+
+def bubblewrap() -> str | None:
+    """Return the path of bubblewrap, None where it is not installed or the platform is not Linux."""
+    return shutil.which("bwrap") if sys.platform == "linux" else None
+
+
+def environment() -> dict[str, str]:
+    """Return the confined process's whole environment: nothing of the grader's passes but how NumPy finds its kernels."""
+    kept = {name: os.environ[name] for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE") if name in os.environ}
+    return {
+        "PATH": "/usr/bin:/bin",
+        "HOME": "/tmp",
+        "LANG": "C.UTF-8",
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": "1",
+        "PYTHONHASHSEED": "0",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "IPYTHONDIR": "/tmp/.ipython",
+        **kept,
+    }
+
+
+def python_command(inside: bool) -> list[str]:
+    """Return the command that starts the confined process's module; ``inside`` bubblewrap or beside it."""
+    where = _INSIDE if inside else str(_PACKAGE.parent)
+    # -P keeps the working folder, which students write to, out of the import path.
+    start = f"import sys; sys.path.insert(0, {where!r}); import runpy; runpy.run_module("
+    return [sys.executable, "-P", "-s", "-c", start + "'autograder.sandbox.confined', run_name='__main__', alter_sys=True)"]
+
+
+def bubblewrap_command(program: str) -> list[str]:
+    """Return bubblewrap's command line: the interpreter and its packages read-only, an empty /tmp, nothing else.
+
+    As root no user namespace is made: bubblewrap mounts as root and the confined process then drops to CONFINED_UID, which
+    resource limits bind, as they do not bind root. The packages may lie under a folder that only root can enter.
+    """
+    root = os.geteuid() == 0
+    command = [program, "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
+    command += ["--cap-drop", "ALL"]
+    if root:
+        command += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    else:
+        command += ["--unshare-user"]
+    command += ["--die-with-parent", "--new-session", "--hostname", "confined", "--clearenv"]
+    for name, value in environment().items():
+        command += ["--setenv", name, value]
+    command += ["--size", str(TMPFS_BYTES), "--perms", "0777", "--tmpfs", "/tmp", "--proc", "/proc", "--dev", "/dev"]
+    for folder in ("/usr", "/lib", "/lib64", "/lib32", "/bin", "/sbin"):
+        command += _system_folder(folder)
+    command += ["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
+    for path in _interpreter():
+        command += [*_parents(path), "--ro-bind", path, path]
+    for hidden in _course_copies():
+        command += ["--tmpfs", hidden]
+    command += [*_parents(f"{_INSIDE}/autograder"), "--ro-bind", str(_PACKAGE), f"{_INSIDE}/autograder"]
+    if (_PACKAGE / "_course").exists():
+        command += ["--tmpfs", f"{_INSIDE}/autograder/_course"]
+    return [*command, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp", "--"]
+
+
+def _system_folder(folder: str) -> list[str]:
+    path = Path(folder)
+    if path.is_symlink():
+        return ["--symlink", os.readlink(folder), folder]
+    return ["--ro-bind", folder, folder] if path.is_dir() else []
+
+
+def _parents(path: str) -> list[str]:
+    """Return the arguments that make a path's parent folders passable: by itself bubblewrap makes them for one user."""
+    folders = [str(folder) for folder in reversed(Path(path).parents)][1:]
+    return [part for folder in folders for part in ("--perms", "0755", "--dir", folder)]
+
+
+def _interpreter() -> list[str]:
+    """Return the folders that hold Python and the packages, without those inside another."""
+    folders = {str(Path(p).resolve()) for p in (sys.base_prefix, sys.prefix, sys.base_exec_prefix)}
+    folders |= {sys.prefix, sys.base_prefix}  # as the interpreter names them, symbolic links included
+    for name in ("torch", "numpy"):
+        spec = importlib.util.find_spec(name)  # does not import it
+        if spec is not None and spec.origin is not None:
+            folders.add(str(Path(spec.origin).parent.parent))
+    kept = [f for f in sorted(folders) if not f.startswith("/usr/") and f != "/usr"]
+    return [f for f in kept if not any(f != other and f.startswith(other + "/") for other in kept)]
+
+
+def _course_copies() -> list[str]:
+    """Return copies of the course inside the bound packages (an installed wheel): they hold checks and solutions."""
+    spec = importlib.util.find_spec("autograder")
+    copies = [Path(p) / "_course" for p in (spec.submodule_search_locations or [] if spec else [])]
+    return [str(p) for p in copies if p.is_dir() and any(str(p).startswith(f + "/") for f in _interpreter())]

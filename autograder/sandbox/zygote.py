@@ -1,0 +1,273 @@
+"""The trusted side of the confined process: start it, hand it submissions, end them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Final, Self
+
+from autograder.models import Case, Cell, Observation, Raised
+from autograder.observations import decode_observation, encode_arguments
+from autograder.sandbox import frames, walls
+from autograder.values import BadValue
+
+START_SECONDS: Final = 60.0
+"""How long the confined process may take to import torch."""
+_ANSWER_SECONDS: Final = 3.0
+_NAMESPACES: Final = ("pid", "net", "ipc", "uts", "mnt")
+
+
+class SandboxError(RuntimeError):
+    """The confined process cannot be started, or is of no more use; one sentence says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one submission may use."""
+
+    memory: int = 512 * 2**20
+    """Bytes of data above what the warm process has."""
+    cpu: int = 120
+    """Seconds of processor time; the wall clock is the runner's."""
+    file: int = 16 * 2**20
+    """Bytes that a file may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What the confined side says about the student's cells; a claim."""
+
+    forbidden: tuple[tuple[int, int, str], ...] = ()
+    """(cell, line, name) of what the exercise does not accept; found before the code ran."""
+    defined: bool = False
+    callable: bool = False
+    errors: tuple[Raised, ...] = ()
+    notes: tuple[str, ...] = ()
+    output: str = ""
+
+
+class Zygote:
+    """A warm confined process. Use as a context manager, from one thread at a time."""
+
+    def __init__(self, *, walled: bool, preload: Sequence[str] = (), limits: Limits = Limits()) -> None:
+        """Start it; it imports torch while the caller goes on (``ready`` waits).
+
+        Args:
+            walled: put bubblewrap around it. Without, it is an ordinary process: for a student's own code only.
+            preload: modules to import besides torch and NumPy.
+            limits: of each submission.
+        """
+        self._walled, self._limits = walled, limits
+        self._facts: dict[str, Any] = {}
+        self._buffer = b""
+        self._control, theirs = socket.socketpair()
+        self._stderr = tempfile.TemporaryFile()
+        command = walls.python_command(inside=walled)
+        if walled:
+            program = walls.bubblewrap()
+            if program is None:
+                raise SandboxError("bubblewrap is not installed; on Debian: apt-get install bubblewrap")
+            command = [*walls.bubblewrap_command(program), *command]
+        options = {
+            "uid": walls.CONFINED_UID if walled and os.geteuid() == 0 else None,
+            "preload": list(preload),
+            "outer_pid_namespace": _own_namespace("pid") if walled else "",
+        }
+        with theirs:
+            self._process = subprocess.Popen(
+                [*command, str(theirs.fileno()), json.dumps(options)],
+                pass_fds=(theirs.fileno(),),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self._stderr,
+                env=walls.environment(),
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the process and everything in it."""
+        self._control.close()
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+        self._stderr.close()
+
+    def ready(self) -> dict[str, Any]:
+        """Wait until it is warm; return what it says of itself: torch's version, user, namespaces.
+
+        Raises:
+            SandboxError: it did not start, or its walls are not what they must be.
+        """
+        if not self._facts:
+            try:
+                self._facts = self._hear(START_SECONDS)["ready"]
+            except (SandboxError, KeyError):
+                raise SandboxError(f"the confined process did not start: {self._last_words()}") from None
+            if self._walled:
+                self._verify()
+        return self._facts
+
+    def _verify(self) -> None:
+        shared = [k for k in _NAMESPACES if self._facts["namespaces"].get(k) in ("", _own_namespace(k))]
+        if shared:
+            raise SandboxError(f"the confined process shares the {', '.join(shared)} namespace with this machine")
+        if self._facts["uid"] == 0 or int(self._facts["capabilities"] or "1", 16) != 0:
+            raise SandboxError("the confined process has privileges of root")
+
+    def layers(self) -> tuple[str, ...]:
+        """Return the names of the layers that really surround a submission, as verified from inside."""
+        self.ready()
+        if not self._walled:
+            return ("rlimits",)
+        return ("bubblewrap", "namespaces", "uid", "rlimits") if os.geteuid() == 0 else ("bubblewrap", "namespaces", "rlimits")
+
+    def session(self) -> Session:
+        """Fork a child for one submission."""
+        self.ready()
+        ours, theirs = socket.socketpair()
+        limits = {"memory": self._limits.memory, "cpu": self._limits.cpu, "file": self._limits.file}
+        with theirs:
+            try:
+                socket.send_fds(self._control, [json.dumps({"do": "fork", "limits": limits}).encode()], [theirs.fileno()])
+            except OSError:
+                raise SandboxError("the confined process is gone") from None
+        self._hear(_ANSWER_SECONDS)
+        return Session(self, ours)
+
+    def end(self) -> int:
+        """End the current child and all it left behind; return its wait status (0 when it had to be killed).
+
+        Raises:
+            SandboxError: the zygote does not answer, or cannot get clean: it must be replaced.
+        """
+        with contextlib.suppress(OSError):
+            self._control.sendall(json.dumps({"do": "end"}).encode())
+        answer = self._hear(_ANSWER_SECONDS)
+        if answer.get("clean") is not True:
+            raise SandboxError("a submission left something behind")
+        return int(answer["ended"])
+
+    def _hear(self, seconds: float) -> dict[str, Any]:
+        deadline = time.monotonic() + seconds
+        while b"\n" not in self._buffer:
+            self._control.settimeout(max(0.001, deadline - time.monotonic()))
+            try:
+                part = self._control.recv(4096)
+            except OSError:
+                part = b""
+            if not part:
+                raise SandboxError("the confined process is gone")
+            self._buffer += part
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        answer = json.loads(line)
+        return answer if isinstance(answer, dict) else {}
+
+    def _last_words(self) -> str:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=1)
+        self._stderr.seek(0)
+        lines = self._stderr.read().decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else f"no answer within {START_SECONDS:.0f} s"
+
+
+def _own_namespace(kind: str) -> str:
+    try:
+        return os.readlink(f"/proc/self/ns/{kind}") if sys.platform == "linux" else ""
+    except OSError:
+        return ""
+
+
+class Session:
+    """One submission's child. What it says is a claim: everything is checked for form before it is used."""
+
+    def __init__(self, zygote: Zygote, sock: socket.socket) -> None:
+        self._zygote, self._sock = zygote, sock
+
+    def load(self, cells: Sequence[Cell], entry: str, forbids: Sequence[str], deadline: float) -> Loaded:
+        """Send the cells, let them run, and return what came of it.
+
+        Raises:
+            frames.Late, frames.Closed, frames.BadFrame: as their names say; BadFrame also for a message of another form.
+        """
+        order = {"cells": [[cell.number, cell.source] for cell in cells], "entry": entry, "forbids": list(forbids)}
+        frames.send(self._sock, {"load": order}, deadline)
+        hits = _expect(frames.receive(self._sock, deadline), "forbidden", list)
+        forbidden = tuple((hit[0], hit[1], str(hit[2])[:200]) for hit in hits[:20] if _is_hit(hit))
+        if forbidden:
+            return Loaded(forbidden)
+        return _loaded(_expect(frames.receive(self._sock, deadline), "loaded", dict))
+
+    def observe(self, case: Case, scenario: str, deadline: float) -> tuple[Observation, str]:
+        """Run one case; return what was observed and the forbidden name that was used, if any."""
+        token = secrets.token_hex(8)  # an answer sent ahead of its question cannot know it
+        calls = [encode_arguments(arguments) for arguments in case.calls]
+        frames.send(self._sock, {"try": {"token": token, "scenario": scenario, "calls": calls}}, deadline)
+        answer = frames.receive(self._sock, deadline)
+        if type(answer) is not dict or answer.keys() != {"token", "seen", "hits"} or answer["token"] != token:
+            raise frames.BadFrame("an answer to another question")
+        hits = answer["hits"]
+        if type(hits) is not list or len(hits) > 1 or not all(type(hit) is str for hit in hits):
+            raise frames.BadFrame("malformed hits")
+        try:
+            return decode_observation(answer["seen"]), "".join(hits)[:200]
+        except BadValue as error:
+            raise frames.BadFrame(str(error)) from None
+
+    def end(self) -> int:
+        """End the child; return its wait status (0 when it was still running)."""
+        self._sock.close()
+        return self._zygote.end()
+
+
+def _expect(message: Any, key: str, kind: type) -> Any:
+    if type(message) is not dict or message.keys() != {key} or type(message[key]) is not kind:
+        raise frames.BadFrame(f"not a message {key!r}")
+    return message[key]
+
+
+def _is_hit(hit: Any) -> bool:
+    return type(hit) is list and len(hit) == 3 and type(hit[0]) is int and type(hit[1]) is int and type(hit[2]) is str
+
+
+def _loaded(data: dict[str, Any]) -> Loaded:
+    if data.keys() != {"defined", "callable", "errors", "notes", "output"}:
+        raise frames.BadFrame("a malformed report on the cells")
+    if type(data["defined"]) is not bool or type(data["callable"]) is not bool:
+        raise frames.BadFrame("a malformed report on the cells")
+    try:
+        errors = decode_observation({"outcomes": [{"raised": error} for error in data["errors"]]}).outcomes
+        texts = decode_observation({"outcomes": [], "output": data["output"]})
+        notes = data["notes"]
+        if type(notes) is not list or len(notes) > 20 or not all(type(n) is str and len(n) < 300 for n in notes):
+            raise BadValue("malformed notes")
+    except (BadValue, TypeError) as error:
+        raise frames.BadFrame(str(error)) from None
+    raised = tuple(outcome.raised for outcome in errors if outcome.raised is not None)
+    return Loaded((), data["defined"], data["callable"], raised, tuple(notes), texts.output)
+
+
+def signal_name(status: int) -> str:
+    """Return how a process ended, in words, from its wait status."""
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        try:
+            return f"the process was ended by {signal.Signals(number).name}"
+        except ValueError:
+            return f"the process was ended by signal {number}"
+    return f"the process exited by itself, with status {os.WEXITSTATUS(status)}"
