@@ -145,8 +145,9 @@ def each_call(
 ) -> Judge:
     """Return a judge that compares each call with ``compare(arguments, got, want)``.
 
-    ``compare`` returns one sentence about the first difference (or a Mismatch, to show another part), or None. It sees only calls that returned: where the
-    reference raises, the student's call must raise an exception of the same type; where it does not, none.
+    ``compare`` returns one sentence about the first difference (or a Mismatch, to show another part), or None. It
+    sees only calls that returned: where the reference raises, the student's call must raise an exception of the
+    same type; where it does not, none.
 
     Args:
         compare: the comparison.
@@ -158,7 +159,9 @@ def each_call(
             return Mismatch(observed.detail or observed.ended, status=observed.ended, whole=observed.whole)
         if len(observed.outcomes) != len(expected.outcomes):
             return Mismatch("the run answered with another number of calls than were made", status="crashed")
-        for index, (arguments, got, want) in enumerate(zip(case.calls, observed.outcomes, expected.outcomes, strict=True)):
+        for index, (arguments, got, want) in enumerate(
+            zip(case.calls, observed.outcomes, expected.outcomes, strict=True)
+        ):
             found = _raises(got.raised, want.raised)
             if found is None and want.raised is None:
                 text = compare(arguments, got, want)
@@ -196,8 +199,8 @@ def _in_cell(raised: Raised) -> str:
 def differ(got: Value, want: Value, *, rtol: float = 0.0, atol: float = 0.0, where: str = "it") -> str | None:
     """Return one sentence about the first difference between two values, or None where there is none.
 
-    Types must agree: list, tuple, dict (same keys), tensor (library, dtype, shape), bool, int, float. nan equals nan; 0.0
-    equals -0.0; inf only the same inf. Numbers a, b agree when ``|a - b| <= atol + rtol * |b|``.
+    Types must agree: list, tuple, dict (same keys), tensor (library, dtype, shape), bool, int, float. nan equals
+    nan; 0.0 equals -0.0; inf only the same inf. Numbers a, b agree when ``|a - b| <= atol + rtol * |b|``.
     """
     if type(want) is Tensor:
         return _differ_tensors(got, want, rtol, atol, where)
@@ -330,6 +333,9 @@ def _failure(
         call=call,
         returned=returned,
         expected=wanted,
+        show=mismatch.show,
+        rule=check.rule if mismatch.status in ("failed", "error") and not mismatch.whole else "",
+        difference=mismatch.difference[:1].upper() + mismatch.difference[1:] + ".",
     )
 
 
@@ -378,4 +384,11 @@ def _indent(text: str) -> str:
 def with_misconception(result: CheckResult, misconception: Misconception) -> CheckResult:
     """Return the result with the belief that was recognized, and why it is wrong, in its message."""
     text = f"{result.message}\nA belief behind this: “{misconception.belief}” {misconception.truth}"
-    return replace(result, message=text, misconception=misconception.id, see=misconception.see)
+    return replace(
+        result,
+        message=text,
+        misconception=misconception.id,
+        see=misconception.see,
+        belief=misconception.belief,
+        truth=misconception.truth,
+    )

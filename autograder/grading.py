@@ -40,14 +40,18 @@ def judge_answer(
         if only is not None and check.id != only:
             continue
         expected = expectations.checks[check.id]
-        result, marks = judge_check(check, exercise.entry, _try(check, expected, observe))
+        result, marks = judge_check(check, exercise.entry, try_cases(check, expected, observe))
         results.append(result)
         pattern[check.id] = marks[: expected.fixed]
     beliefs = recognize(exercise, patterns, pattern)
     return tuple(_name(exercise, result, beliefs.get(result.id, "")) for result in results), pattern
 
 
-def _try(check: Check, expected: Expected, observe: Observe) -> list[tuple[Case, Observation, Observation]]:
+def try_cases(check: Check, expected: Expected, observe: Observe) -> list[tuple[Case, Observation, Observation]]:
+    """Run a check's cases and return each with what was observed and expected.
+
+    Where a case ended the process, the rest of the check is not run: it cannot pass any more.
+    """
     tried = []
     ended = False
     for case, want in zip(expected.cases, expected.observations, strict=True):

@@ -248,9 +248,7 @@ class Submission:
 
 # --------------------------------------------------------------------------- results
 
-CheckStatus: TypeAlias = Literal[
-    "passed", "failed", "error", "timeout", "memory", "crashed", "forbidden", "not_run"
-]
+CheckStatus: TypeAlias = Literal["passed", "failed", "error", "timeout", "memory", "crashed", "forbidden", "not_run"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +269,15 @@ class CheckResult:
     """The failing call, as Python source."""
     returned: str = ""
     expected: str = ""
+    show: Literal["returned", "after", "later"] = "returned"
+    """Which part of the outcome ``returned`` and ``expected`` are."""
+    rule: str = ""
+    """What a failure means, as a sentence of the specification; empty where nothing was compared."""
+    difference: str = ""
+    """One sentence: where, what came back, what was expected."""
+    belief: str = ""
+    """The misconception's belief and truth, where one was recognized."""
+    truth: str = ""
 
 
 @dataclass(frozen=True, slots=True)

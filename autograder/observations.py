@@ -31,7 +31,12 @@ CellOf = Callable[[str], int | None]
 
 
 def observe(
-    function: Callable[..., Any], case: Case, scenario: str = "call", *, device: str = "cpu", cell_of: CellOf | None = None
+    function: Callable[..., Any],
+    case: Case,
+    scenario: str = "call",
+    *,
+    device: str = "cpu",
+    cell_of: CellOf | None = None,
 ) -> Observation:
     """Run a scenario on a case and return what it saw; exceptions of the function become part of it.
 
@@ -143,7 +148,7 @@ def decode_observation(data: Any, *, trusted: bool = False) -> Observation:
         tuple(_decode_outcome(item) for item in data["outcomes"]),
         ended,
         _text(data.get("detail", ""), 1_000),
-        _text(data.get("output", ""), OUTPUT_LIMIT),
+        output=_text(data.get("output", ""), OUTPUT_LIMIT),
     )
 
 
@@ -158,9 +163,7 @@ def _decode_outcome(data: Any) -> Outcome:
         for position in (cell, line):
             if position is not None and (type(position) is not int or not 0 <= position < 10**9):
                 raise BadValue("a malformed position")
-        return Outcome(
-            raised=Raised(_text(name, 100), _text(message, _MESSAGE_LIMIT), cell, line, _text(source, 200))
-        )
+        return Outcome(raised=Raised(_text(name, 100), _text(message, _MESSAGE_LIMIT), cell, line, _text(source, 200)))
     if not {"returned", "after"} <= data.keys() <= {"returned", "after", "later"} or type(data["after"]) is not dict:
         raise BadValue("an outcome with unknown keys")
     return Outcome(
@@ -209,5 +212,3 @@ def _canonical(value: Value) -> Any:
     if type(value) is dict:
         return {key: _canonical(item) for key, item in value.items()}
     return value
-
-

@@ -21,8 +21,8 @@ NOT_RUN: Final = "-"
 def recognize(exercise: Exercise, patterns: Mapping[str, Pattern], marks: Pattern) -> dict[str, str]:
     """Return the misconception's id for each failing check where exactly one fits.
 
-    A known wrong answer that fails as this one does on *every* check names all of them. Otherwise each check is looked at
-    by itself, and the wrong answers that the check is there to catch come first.
+    A known wrong answer that fails as this one does on *every* check names all of them. Otherwise each check is
+    looked at by itself, and the wrong answers that the check is there to catch come first.
 
     Args:
         exercise: whose wrong answers are known.

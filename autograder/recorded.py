@@ -50,14 +50,12 @@ def _expectations(
     return Expectations(PUBLIC, reference, checks)
 
 
-def make_text(exercise: Exercise, expectations: Expectations, patterns: Mapping[str, Pattern]) -> str:
+def render(exercise: Exercise, expectations: Expectations, patterns: Mapping[str, Pattern]) -> str:
     """Return the file's text: one line a check or wrong answer, so that a change shows where it is."""
     expected = {
         check: [encode_observation(item) for item in rows.observations] for check, rows in expectations.checks.items()
     }
-    marks = {
-        name: {check: " ".join(row) for check, row in rows.items()} for name, rows in sorted(patterns.items())
-    }
+    marks = {name: {check: " ".join(row) for check, row in rows.items()} for name, rows in sorted(patterns.items())}
     reference = expectations.reference
     head: dict[str, Any] = {
         "generated_by": "autograder release",
@@ -72,5 +70,7 @@ def make_text(exercise: Exercise, expectations: Expectations, patterns: Mapping[
 
 
 def _rows(table: Mapping[str, Any]) -> list[str]:
-    rows = [f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=True, allow_nan=False)}" for key, value in table.items()]
+    rows = [
+        f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=True, allow_nan=False)}" for key, value in table.items()
+    ]
     return [row + "," for row in rows[:-1]] + rows[-1:]

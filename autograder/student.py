@@ -1,4 +1,4 @@
-"""``check``: what a student's notebook calls. It runs in the student's own process, and needs no wall and no network."""
+"""``check``: what a student's notebook calls. It runs in the student's own process, without a wall or a network."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from typing import Any, Final
 from autograder.models import Opaque, Scalar, Tensor, Value
 
 DTYPES: Final = frozenset(
-    "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128".split()
+    ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64")
 )
 _SHORT: Final = 16
 _PACKS: Final = {bool: "?", int: "q", float: "d"}
@@ -253,7 +253,7 @@ def show(value: Value, width: int = 160) -> str:
 def _show_items(items: Sequence[Value], width: int) -> str:
     opening, closing = ("[", "]") if type(items) is list else ("(", ",)" if len(items) == 1 else ")")
     whole = opening + ", ".join(show(item, width) for item in items[:64]) + closing
-    if len(items) <= 64 and len(whole) <= width or len(items) <= 4:
+    if (len(items) <= 64 and len(whole) <= width) or len(items) <= 4:
         return whole
     runs = list(_runs(items))
     if type(items) is list and len(runs) <= 8 and max(count for _, count in runs) > 4:

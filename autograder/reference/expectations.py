@@ -16,6 +16,14 @@ PUBLIC: Final = "public:2018"
 """Seed of everything a student can see: page, notebook, ``check``, stock nbgrader."""
 
 
+_MEANT: Final = frozenset(("ValueError", "TypeError", "RuntimeError", "AssertionError", "IndexError", "KeyError"))
+"""What a specification may ask a function to raise; anything else is a fault of the reference or of this machine."""
+
+
+class ReferenceError(RuntimeError):
+    """The reference is not what it must be: nothing can be graded until that is understood."""
+
+
 @dataclass(frozen=True, slots=True)
 class Seed:
     """Where random cases come from."""
@@ -65,15 +73,23 @@ def expect(exercise: Exercise, seed: Seed, reference: Reference) -> Expectations
     """Run the reference solution on every case, on the reference's device.
 
     Raises:
-        ValueError: the solution itself raised where no check's rule says so is left to ``prove``; here only a solution
-            that cannot be loaded counts.
+        ReferenceError: the solution cannot be loaded, or raised what no specification asks for.
     """
     function = load_function(exercise.solution, exercise.entry, f"solutions/{exercise.slug}.py")
     checks = {}
     for check, cases in zip(exercise.checks, draw(exercise, seed).values(), strict=True):
         seen = tuple(observe(function, case, check.scenario, device=reference.device) for case in cases)
+        for case, observation in zip(cases, seen, strict=True):
+            _must_be_meant(exercise, case, observation)
         checks[check.id] = Expected(cases, seen, len(check.cases))
     return Expectations(seed.id, reference, checks)
+
+
+def _must_be_meant(exercise: Exercise, case: Case, observation: Observation) -> None:
+    for outcome in observation.outcomes:
+        if outcome.raised is not None and outcome.raised.type_name not in _MEANT:
+            what = f"{outcome.raised.type_name}: {outcome.raised.message}"
+            raise ReferenceError(f"solutions/{exercise.slug}.py raised {what} on the case “{case.name}”")
 
 
 def load_function(source: str, name: str, filename: str) -> Callable[..., Any]:
@@ -82,5 +98,5 @@ def load_function(source: str, name: str, filename: str) -> Callable[..., Any]:
     exec(compile(source, filename, "exec"), namespace)  # our own files only
     function = namespace.get(name)
     if not callable(function):
-        raise ValueError(f"{filename} does not define {name}")
+        raise ReferenceError(f"{filename} does not define {name}")
     return function  # type: ignore[no-any-return]

@@ -73,7 +73,7 @@ def _translate(source: str) -> str:
     from IPython.core.inputtransformer2 import TransformerManager
 
     try:
-        return TransformerManager().transform_cell(source)
+        return str(TransformerManager().transform_cell(source))
     except Exception:  # a malformed magic: let the compiler say what is wrong
         return source
 

@@ -1,7 +1,8 @@
 """``forbids``: what an exercise does not accept as an answer, recognized in the source and at run time.
 
-A teaching policy, best effort, outside the promise that marks cannot be forged. The source is searched before it runs; at
-run time a forbidden class refuses to be made and a forbidden operator refuses to be dispatched, whichever name led there.
+A teaching policy, best effort, outside the promise that marks cannot be forged. The source is searched before it
+runs; at run time a forbidden class refuses to be made and a forbidden operator refuses to be dispatched, whichever
+name led there.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ def find(tree: ast.AST, forbids: Sequence[str]) -> list[tuple[int, str]]:
 def _leads_to(name: str, forbidden: str) -> bool:
     if name == forbidden or name.startswith(forbidden + "."):
         return True
-    # torch.ops.aten._amp_update_scale_, torch._C._VariableFunctions._amp_update_scale_, torch.amp.grad_scaler.GradScaler
+    # torch.ops.aten._amp_update_scale_, torch._C._VariableFunctions._amp_update_scale_,
+    # torch.amp.grad_scaler.GradScaler
     root, _, last = forbidden.rpartition(".")
     return name.startswith(root.split(".")[0] + ".") and last in name.split(".")
 
@@ -59,8 +61,7 @@ def _aliases(tree: ast.AST) -> dict[str, str]:
             for item in node.names:
                 aliases[item.asname or item.name] = f"{node.module}.{item.name}"
         elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            if dotted := _dotted(node.value, aliases):
-                aliases[node.targets[0].id] = dotted
+            aliases[node.targets[0].id] = _dotted(node.value, aliases)
     return aliases
 
 
@@ -79,10 +80,10 @@ def _dotted(node: ast.AST, aliases: dict[str, str]) -> str:
     if isinstance(node, ast.Attribute):
         base = _dotted(node.value, aliases)
         return f"{base}.{node.attr}" if base else ""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "getattr":
-        if len(node.args) >= 2 and isinstance(node.args[1], ast.Constant) and isinstance(node.args[1].value, str):
-            base = _dotted(node.args[0], aliases)
-            return f"{base}.{node.args[1].value}" if base else ""
+    match node:
+        case ast.Call(func=ast.Name(id="getattr"), args=[target, ast.Constant(value=str(last)), *_]):
+            base = _dotted(target, aliases)
+            return f"{base}.{last}" if base else ""
     return ""
 
 

@@ -1,9 +1,9 @@
 """Run one submission's cases in the confined process, within its time budget.
 
-The budget of a submission is the exercise's ``seconds`` of wall clock, enforced from outside. A check may take half of it;
-each check that runs out of time is ended, halves what the next ones may take, and the code is loaded afresh for the next
-check. So one endless loop costs half the budget, loops in every check never more than the whole, and a check that is
-right is still graded after one that loops. After MAX_TIMEOUTS the rest is not run.
+The budget of a submission is the exercise's ``seconds`` of wall clock, enforced from outside. A check may take half
+of it; each check that runs out of time is ended, halves what the next ones may take, and the code is loaded afresh
+for the next check. So one endless loop costs half the budget, loops in every check never more than the whole, and a
+check that is right is still graded after one that loops. After MAX_TIMEOUTS the rest is not run.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Runner:
 
     def allowance(self) -> float:
         """Return how many seconds a check may take now."""
-        return self._exercise.seconds / 2 ** (1 + self._timeouts)
+        return self._exercise.seconds * 0.5 ** (1 + self._timeouts)
 
     def close(self) -> None:
         """End the child, if there is one."""
@@ -104,8 +104,12 @@ class Runner:
             return _whole("forbidden", f"{sentence(name)} (cell {cell}, line {line})")
         if loaded.callable:
             return None
-        what = f"the name `{entry}` is defined, but it is not a function" if loaded.defined else f"there is no `{entry}`"
-        because = f", because {place(loaded.errors[0])}" if loaded.errors else "; its cell may have been deleted or renamed"
+        what = (
+            f"the name `{entry}` is defined, but it is not a function" if loaded.defined else f"there is no `{entry}`"
+        )
+        because = (
+            f", because {place(loaded.errors[0])}" if loaded.errors else "; its cell may have been deleted or renamed"
+        )
         return _whole("error", what + because)
 
     def _observe(self, case: Case, scenario: str) -> Observation:

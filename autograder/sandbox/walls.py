@@ -22,7 +22,7 @@ def bubblewrap() -> str | None:
 
 
 def environment() -> dict[str, str]:
-    """Return the confined process's whole environment: nothing of the grader's passes but how NumPy finds its kernels."""
+    """Return the confined process's whole environment; of the grader's, only how NumPy finds its kernels passes."""
     kept = {name: os.environ[name] for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE") if name in os.environ}
     return {
         "PATH": "/usr/bin:/bin",
@@ -43,14 +43,21 @@ def python_command(inside: bool) -> list[str]:
     where = _INSIDE if inside else str(_PACKAGE.parent)
     # -P keeps the working folder, which students write to, out of the import path.
     start = f"import sys; sys.path.insert(0, {where!r}); import runpy; runpy.run_module("
-    return [sys.executable, "-P", "-s", "-c", start + "'autograder.sandbox.confined', run_name='__main__', alter_sys=True)"]
+    return [
+        sys.executable,
+        "-P",
+        "-s",
+        "-c",
+        start + "'autograder.sandbox.confined', run_name='__main__', alter_sys=True)",
+    ]
 
 
 def bubblewrap_command(program: str) -> list[str]:
     """Return bubblewrap's command line: the interpreter and its packages read-only, an empty /tmp, nothing else.
 
-    As root no user namespace is made: bubblewrap mounts as root and the confined process then drops to CONFINED_UID, which
-    resource limits bind, as they do not bind root. The packages may lie under a folder that only root can enter.
+    As root no user namespace is made: bubblewrap mounts as root and the confined process then drops to
+    CONFINED_UID, which resource limits bind, as they do not bind root. The packages may lie under a folder that
+    only root can enter.
     """
     root = os.geteuid() == 0
     command = [program, "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]

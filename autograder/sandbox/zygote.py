@@ -72,7 +72,7 @@ class Zygote:
         self._facts: dict[str, Any] = {}
         self._buffer = b""
         self._control, theirs = socket.socketpair()
-        self._stderr = tempfile.TemporaryFile()
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close()
         command = walls.python_command(inside=walled)
         if walled:
             program = walls.bubblewrap()
@@ -97,7 +97,9 @@ class Zygote:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -135,7 +137,11 @@ class Zygote:
         self.ready()
         if not self._walled:
             return ("rlimits",)
-        return ("bubblewrap", "namespaces", "uid", "rlimits") if os.geteuid() == 0 else ("bubblewrap", "namespaces", "rlimits")
+        return (
+            ("bubblewrap", "namespaces", "uid", "rlimits")
+            if os.geteuid() == 0
+            else ("bubblewrap", "namespaces", "rlimits")
+        )
 
     def session(self) -> Session:
         """Fork a child for one submission."""
@@ -144,7 +150,9 @@ class Zygote:
         limits = {"memory": self._limits.memory, "cpu": self._limits.cpu, "file": self._limits.file}
         with theirs:
             try:
-                socket.send_fds(self._control, [json.dumps({"do": "fork", "limits": limits}).encode()], [theirs.fileno()])
+                socket.send_fds(
+                    self._control, [json.dumps({"do": "fork", "limits": limits}).encode()], [theirs.fileno()]
+                )
             except OSError:
                 raise SandboxError("the confined process is gone") from None
         self._hear(_ANSWER_SECONDS)
@@ -203,7 +211,8 @@ class Session:
         """Send the cells, let them run, and return what came of it.
 
         Raises:
-            frames.Late, frames.Closed, frames.BadFrame: as their names say; BadFrame also for a message of another form.
+            frames.Late, frames.Closed, frames.BadFrame: as their names say; BadFrame also for a message of another
+            form.
         """
         order = {"cells": [[cell.number, cell.source] for cell in cells], "entry": entry, "forbids": list(forbids)}
         frames.send(self._sock, {"load": order}, deadline)
