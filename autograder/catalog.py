@@ -28,6 +28,7 @@ from typing import Any, Final
 
 import yaml
 
+from autograder.errors import CourseError
 from autograder.models import Answer, Case, Check, Exercise, Misconception
 from autograder.scenarios import SCENARIOS
 
@@ -54,7 +55,7 @@ ROOT_VARIABLE: Final = "AUTOGRADER_COURSE"
 """Environment variable that names the course's root folder."""
 
 
-class CatalogError(Exception):
+class CatalogError(CourseError):
     """An exercise folder breaks the format: where, what, and what to do."""
 
     def __init__(self, path: Path, line: int, problem: str, mend: str) -> None:

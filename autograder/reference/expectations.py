@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
 
+from autograder.errors import CourseError
 from autograder.models import Case, Exercise, Observation, Reference
 from autograder.observations import observe
 
@@ -20,7 +21,7 @@ _MEANT: Final = frozenset(("ValueError", "TypeError", "RuntimeError", "Assertion
 """What a specification may ask a function to raise; anything else is a fault of the reference or of this machine."""
 
 
-class ReferenceError(RuntimeError):
+class ReferenceError(CourseError):
     """The reference is not what it must be: nothing can be graded until that is understood."""
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final, Self
 
+from autograder.errors import CourseError
 from autograder.models import Case, Cell, Observation, Raised
 from autograder.observations import decode_observation, encode_arguments
 from autograder.sandbox import frames, walls
@@ -28,7 +29,7 @@ _ANSWER_SECONDS: Final = 3.0
 _NAMESPACES: Final = ("pid", "net", "ipc", "uts", "mnt")
 
 
-class SandboxError(RuntimeError):
+class SandboxError(CourseError):
     """The confined process cannot be started, or is of no more use; one sentence says why."""
 
 

@@ -1,0 +1,143 @@
+"""The command line: arguments -> one call -> exit status.
+
+torch is imported only by what needs it, so that ``--help`` and usage errors answer at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Half Precision, Whole Gradients: grade the exercises of the book.",
+)
+reference_app = typer.Typer(no_args_is_help=True, help="Record what the reference does, and compare with records.")
+app.add_typer(reference_app, name="reference")
+
+Seed = Annotated[int | None, typer.Option("--seed", help="Draw the random cases from this number.")]
+Json = Annotated[bool, typer.Option("--json", help="One JSON object a line on stdout.")]
+Slugs = Annotated[list[str] | None, typer.Argument(help="Exercises; all of them when none is named.")]
+Unconfined = Annotated[
+    bool, typer.Option("--unconfined", help="Run submissions without walls. Only for code that you trust.")
+]
+
+
+def main() -> None:
+    """Run the command line."""
+    app(prog_name="autograder")
+
+
+def fail(message: str) -> NoReturn:
+    """Say in one line on stderr why nothing was done, and exit with status 2."""
+    print(f"autograder: {' '.join(message.split())}", file=sys.stderr)
+    raise typer.Exit(2)
+
+
+@app.command()
+def check(
+    file: Annotated[Path, typer.Argument(help="A notebook (.ipynb) or a Python file (.py).")],
+    exercise: Annotated[str | None, typer.Option("--exercise", help="Which exercise it answers.")] = None,
+    as_json: Json = False,
+    seed: Seed = None,
+) -> None:
+    """Grade one file and show the feedback.
+
+    Exit status: 0 full marks, 1 graded with less, 2 could not be graded.
+    """
+    from autograder.commands import check as command
+
+    raise typer.Exit(command.run(file, exercise, as_json=as_json, seed=seed))
+
+
+@app.command()
+def grade(
+    submissions: Annotated[Path, typer.Argument(help="A tree <student>/<exercise>/<exercise>.ipynb.")] = Path(
+        "build/course/submitted"
+    ),
+    out: Annotated[Path, typer.Option("--out", help="Where gradebook, feedback and grades.csv go.")] = Path(
+        "build/course"
+    ),
+    gradebook: Annotated[
+        str, typer.Option("--gradebook", help="SQLAlchemy URL; gradebook.db under --out when not given.")
+    ] = "",
+    workers: Annotated[int, typer.Option("--workers", min=0, help="Confined processes; one a core when 0.")] = 0,
+    seed: Seed = None,
+    force: Annotated[bool, typer.Option("--force", help="Grade again what is unchanged.")] = False,
+    as_json: Json = False,
+    progress: Annotated[bool, typer.Option("--progress", help="Show progress although stderr is no terminal.")] = False,
+    skip: Annotated[
+        list[str] | None, typer.Option("--skip", help="Leave out students whose name fits this pattern.")
+    ] = None,
+    unconfined: Unconfined = False,
+) -> None:
+    """Grade a class.
+
+    Exit status: 0 all graded, whatever the marks; 1 some could not be, each named; 2 usage or set-up error.
+    """
+    from autograder.commands import grade as command
+
+    options = command.Options(
+        submissions, out, gradebook, workers, seed, force, as_json, progress, tuple(skip or ()), unconfined
+    )
+    raise typer.Exit(command.run(options))
+
+
+@app.command()
+def release(
+    slugs: Slugs = None,
+    check_only: Annotated[bool, typer.Option("--check", help="Write nothing; say what is not current.")] = False,
+) -> None:
+    """Write student notebooks, nbgrader source notebooks and recorded expectations.
+
+    Exit status: 0, or 1 with --check where something is not current.
+    """
+    from autograder.commands import release as command
+
+    raise typer.Exit(command.run(slugs or [], check_only=check_only))
+
+
+@app.command()
+def prove(
+    slugs: Slugs = None,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="How many seeds the verdicts must agree over.")] = 100,
+    stock: Annotated[str, typer.Option("--stock", help="Compare with nbgrader itself: none, some, all.")] = "some",
+) -> None:
+    """Prove that every exercise folder keeps its promises. Exit status: 0 it does, 1 it does not."""
+    from autograder.commands import prove as command
+
+    if stock not in ("none", "some", "all"):
+        fail(f"--stock is {stock!r}; choose none, some or all")
+    raise typer.Exit(command.run(slugs or [], seeds=seeds, stock=stock))
+
+
+@app.command()
+def doctor(as_json: Json = False) -> None:
+    """Show what this machine offers. Exit status: 0 fit to grade untrusted work, 1 not."""
+    from autograder.commands import doctor as command
+
+    raise typer.Exit(command.run(as_json=as_json))
+
+
+Device = Annotated[str, typer.Option("--device", help="cuda or cpu; CUDA where there is one when not given.")]
+
+
+@reference_app.command("record")
+def reference_record(slugs: Slugs = None, device: Device = "") -> None:
+    """Record traces of the live reference, with where they came from. Exit status: 0, or 2 for no such device."""
+    from autograder.commands import reference as command
+
+    raise typer.Exit(command.record(slugs or [], device))
+
+
+@reference_app.command("verify")
+def reference_verify(slugs: Slugs = None, device: Device = "") -> None:
+    """Compare the live reference with recorded traces. Exit status: 0 equal, 1 they differ, 2 no such device."""
+    from autograder.commands import reference as command
+
+    raise typer.Exit(command.verify(slugs or [], device))

@@ -1,0 +1,105 @@
+"""``autograder grade``."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder import catalog
+from autograder.collect import collect, unknown_folders
+from autograder.commands.common import Stop, one_line_errors
+from autograder.gradebook import url_of
+from autograder.models import Score, Submission
+from autograder.pipeline import Class, Graded, Output, grade_class
+from autograder.plan import Plan, live_plan
+from autograder.reference.device import live_reference
+from autograder.reference.expectations import Seed
+from autograder.report.progress import Progress
+from autograder.report.records import json_line
+from autograder.report.terminal import class_table
+from autograder.sandbox import walls
+from autograder.secret import course_seed
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The command's arguments."""
+
+    submissions: Path
+    out: Path
+    gradebook: str
+    workers: int
+    seed: int | None
+    force: bool
+    as_json: bool
+    progress: bool
+    skip: tuple[str, ...]
+    unconfined: bool
+
+
+def run(options: Options) -> int:
+    """Grade a class, print its table, and return the exit status."""
+    with one_line_errors():
+        if walls.bubblewrap() is None and not options.unconfined:
+            raise Stop(
+                "bubblewrap is missing, so strangers' code cannot be confined and nothing was graded; on Debian: "
+                "apt-get install bubblewrap (`autograder doctor` shows the rest; --unconfined is for trusted code)"
+            )
+        root = catalog.course_root()
+        exercises = catalog.load_all(root)
+        slugs = tuple(exercises)
+        for sentence in unknown_folders(options.submissions, slugs):
+            print(f"autograder: {sentence}", file=sys.stderr)
+        started = time.monotonic()
+        with Class(workers=options.workers, walled=not options.unconfined) as workers:
+            seed = Seed(f"seed:{options.seed}") if options.seed is not None else course_seed(root)
+            reference = live_reference()
+            plans = {slug: live_plan(exercise, seed, reference) for slug, exercise in exercises.items()}
+            scores = _grade(options, workers, plans)
+    _print(options, scores, time.monotonic() - started)
+    return 1 if any(score.status == "unreadable" for score in scores) else 0
+
+
+def _grade(options: Options, workers: Class, plans: Mapping[str, Plan]) -> list[Score]:
+    output = Output(options.out, options.gradebook or url_of(options.out / "gradebook.db"))
+    options.out.mkdir(parents=True, exist_ok=True)
+    slugs = tuple(plans)
+    with Progress(_count(options, slugs), wanted=options.progress) as progress:
+
+        def on_result(graded: Graded) -> None:
+            progress.step()
+            if options.as_json:
+                print(json_line(graded.score), flush=True)
+
+        return grade_class(workers, _wanted(options, slugs), plans, output, force=options.force, on_result=on_result)
+
+
+def _wanted(options: Options, slugs: Sequence[str]) -> Iterator[Submission]:
+    for submission in collect(options.submissions, slugs):
+        if not _skipped(options, submission.student):
+            yield submission
+
+
+def _skipped(options: Options, student: str) -> bool:
+    return any(fnmatch.fnmatchcase(student, pattern) for pattern in options.skip)
+
+
+def _count(options: Options, slugs: Sequence[str]) -> int:
+    students = [entry for entry in os.scandir(options.submissions) if not _skipped(options, entry.name)]
+    return sum(os.path.lexists(os.path.join(entry.path, slug)) for entry in students for slug in slugs)
+
+
+def _print(options: Options, scores: Sequence[Score], seconds: float) -> None:
+    for score in scores:
+        if score.status == "unreadable":
+            print(f"autograder: could not grade {score.student}: {score.reason}", file=sys.stderr)
+    if options.as_json:
+        return
+    print(class_table(scores, width=max(80, shutil.get_terminal_size((120, 40)).columns)))
+    print(f"{len(scores)} submissions in {seconds:.1f} s. Gradebook, feedback and grades.csv are in {options.out}.")

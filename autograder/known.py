@@ -1,0 +1,132 @@
+"""Run the known answers of an exercise: what ``prove`` judges and ``release`` records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Final, Self
+
+from autograder import recorded
+from autograder.attempt import Cage
+from autograder.grading import judge_answer
+from autograder.models import Case, Cell, Check, CheckResult, Exercise, Observation
+from autograder.plan import Plan
+from autograder.recognize import Pattern
+from autograder.reference.device import live_reference
+from autograder.reference.expectations import PUBLIC, Expectations, Expected, Seed, expect
+from autograder.sandbox import walls
+from autograder.sandbox.runner import Runner
+
+_WORKERS: Final = 2
+_TOGETHER: Final = 16
+"""Random cases that are tried in one exchange; an exchange holds at most 64 calls."""
+_PATIENCE: Final = 60.0
+"""Seconds for the random cases of many seeds, which no student's submission runs together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How a known answer fared."""
+
+    name: str
+    results: tuple[CheckResult, ...]
+    """At the public seed."""
+    pattern: Pattern
+    unstable: tuple[str, ...] = ()
+    """Checks whose verdict differs between seeds, each with the seed."""
+
+    @property
+    def score(self) -> float:
+        """Points earned."""
+        return sum(result.earned for result in self.results)
+
+
+class Trials:
+    """Confined processes for known answers. Use as a context manager.
+
+    The answers are ours, so where there is no bubblewrap they run without walls.
+    """
+
+    def __init__(self) -> None:
+        """Start the confined processes."""
+        walled = walls.bubblewrap() is not None
+        self._cages = [Cage(walled=walled) for _ in range(_WORKERS)]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for cage in self._cages:
+            cage.drop()
+
+    def run(self, plan: Plan, sources: Mapping[str, str], seeds: Iterable[Seed] = ()) -> dict[str, Verdict]:
+        """Judge each source at the public seed, and its passed checks at the other seeds too."""
+        others = [(seed.id, expect(plan.exercise, seed, plan.expectations.reference)) for seed in seeds]
+        names = sorted(sources)
+
+        def worker(index: int) -> list[Verdict]:
+            mine = names[index::_WORKERS]
+            return [_one(self._cages[index], plan, name, sources[name], others) for name in mine]
+
+        with ThreadPoolExecutor(_WORKERS) as pool:
+            return {verdict.name: verdict for part in pool.map(worker, range(_WORKERS)) for verdict in part}
+
+
+def _one(cage: Cage, plan: Plan, name: str, source: str, others: list[tuple[str, Expectations]]) -> Verdict:
+    cells = (Cell(1, source),)
+    runner = Runner(cage.take, cage.drop, cells, plan.exercise)
+    try:
+        results, pattern = judge_answer(plan.exercise, plan.expectations, plan.patterns, runner.observe)
+    finally:
+        runner.close()
+    # A check that fails on a fixed case fails whatever is drawn, so only the others can depend on luck.
+    passed = [plan.exercise.check(check) for check, marks in pattern.items() if set(marks) == {"."}]
+    patient = Runner(cage.take, cage.drop, cells, replace(plan.exercise, seconds=_PATIENCE))
+    try:
+        failures = [_lucky(patient, check, others) for check in passed]
+    finally:
+        patient.close()
+    verdicts = {result.id: result.status for result in results}
+    unstable = [text for text in failures if text] + [c.id for c in passed if verdicts[c.id] != "passed"]
+    return Verdict(name, results, pattern, tuple(unstable))
+
+
+def _lucky(runner: Runner, check: Check, others: list[tuple[str, Expectations]]) -> str:
+    """Return the check and the first seed at which it fails although all its fixed cases pass."""
+    drawn = [
+        (seed_id, case, want)
+        for seed_id, expectations in others
+        for case, want in _random(expectations.checks[check.id])
+    ]
+    for start in range(0, len(drawn), _TOGETHER):
+        some = drawn[start : start + _TOGETHER]
+        for (seed_id, case, want), got in zip(
+            some, _observe_together(runner, check, [c for _, c, _ in some]), strict=True
+        ):
+            if (found := check.judge(case, got, want)) is not None:
+                return f"{check.id} at {seed_id}, {case.name}: {found.difference}"
+    return ""
+
+
+def _random(expected: Expected) -> list[tuple[Case, Observation]]:
+    return list(zip(expected.cases, expected.observations, strict=True))[expected.fixed :]
+
+
+def _observe_together(runner: Runner, check: Check, cases: list[Case]) -> list[Observation]:
+    """Observe several cases in one exchange; a hundred seeds are thousands of cases."""
+    merged = runner.observe(check, Case("together", tuple(call for case in cases for call in case.calls)))
+    if merged.ended:
+        return [merged] * len(cases)
+    outcomes = iter(merged.outcomes)
+    return [Observation(tuple(islice(outcomes, len(case.calls)))) for case in cases]
+
+
+def recorded_text(exercise: Exercise) -> str:
+    """Return what ``recorded.json`` must hold: live expectations for the public seed, patterns of the wrong answers."""
+    expectations = expect(exercise, Seed(PUBLIC), live_reference("cpu"))
+    wrong = {answer.name: answer.source for answer in exercise.wrong if answer.caught_by != "forbids"}
+    with Trials() as trials:
+        verdicts = trials.run(Plan(exercise, expectations), wrong)
+    return recorded.render(exercise, expectations, {name: verdict.pattern for name, verdict in verdicts.items()})

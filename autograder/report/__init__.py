@@ -1,0 +1,1 @@
+"""Scores to what people and programs read: terminal, JSON, JUnit, CSV, HTML."""

@@ -1,0 +1,215 @@
+"""Scores as HTML: a fragment for a notebook's output, and the feedback page that a student reads.
+
+Both are static: no script, no request. Every value that a template prints passes through ``_printed`` and is escaped,
+so that a name, an output or a cell can put neither markup nor a control character on the page. Only the exercise's own
+Markdown and colored listings are markup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markdown_it import MarkdownIt
+from markupsafe import Markup, escape
+
+from autograder.models import Cell, CheckResult, Exercise, Score
+from autograder.report import words
+from autograder.report.listing import Line, colored, listing
+from autograder.report.untrusted import cut, one_line, visible
+
+_PLACE: Final = re.compile(r"line (\d{1,6}) of cell (\d{1,6})|cell (\d{1,6}), line (\d{1,6})")
+_CODE: Final = 200_000
+"""Characters of a submission's code that are shown, and below, how many of its cells."""
+_CELLS: Final = 100
+_HEADINGS: Final = {f"h{level}": f"h{min(level + 2, 6)}" for level in range(1, 7)}
+"""In a page, a statement's headings stand below those of the page."""
+
+
+def fragment(score: Score, hints: tuple[str, ...] = ()) -> str:
+    """Return a score as one HTML element with its own style, for the output of a notebook's cell.
+
+    It follows the theme of JupyterLab, Colab, VS Code and Jupyter Book, else the system's.
+    """
+    return _render("fragment.html", score=score, hints=_hints(score, hints), book_url="", **_common(score))
+
+
+def feedback_page(score: Score, exercise: Exercise, cells: tuple[Cell, ...], *, book_url: str = "") -> str:
+    """Return the whole feedback page of a submission.
+
+    Args:
+        score: the submission's score.
+        exercise: its exercise.
+        cells: the student's code.
+        book_url: where the book is; without it, sections are named and not linked.
+    """
+    return _render(
+        "page.html",
+        score=score,
+        title=exercise.title,
+        statement=_markdown(exercise.statement),
+        hints=_hints(score, exercise.hints),
+        cells=list(_listings(score, cells)),
+        cells_left=max(0, len(cells) - _CELLS),
+        provenance=words.provenance(score),
+        book_url=book_url and book_url.rstrip("/") + "/",
+        **_common(score),
+    )
+
+
+def _common(score: Score) -> dict[str, Any]:
+    return {
+        "headline": words.headline(score),
+        "reason": words.reason(score),
+        "marks": words.marks_of(score),
+        "arcs": _arcs(score),
+        "cards": list(_cards(score)),
+        "output": cut(score.output, 20_000, 400),
+    }
+
+
+def _hints(score: Score, hints: tuple[str, ...]) -> list[Markup]:
+    return [] if words.is_full(score) or score.status == "unreadable" else [_markdown(hint) for hint in hints]
+
+
+# ---------------------------------------------------------------------------- checks
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A check as the templates show it."""
+
+    result: CheckResult
+    sign: str
+    earned: str
+    kind: str
+    """Class name: passed, lost, waiting (without an answer) or todo (nothing written yet)."""
+    open: bool
+    """Whether there is something of its own to say."""
+    believed: bool
+    """Whether its belief was already explained above."""
+    section: str
+    """The section of the book, in words."""
+
+
+def _cards(score: Score) -> Iterable[Card]:
+    quiet = score.status == "not_started" or bool(words.shared_trouble(score.checks))
+    believed: set[str] = set()
+    for result in score.checks:
+        lost = result.status != "passed"
+        yield Card(
+            result,
+            words.mark(result),
+            words.earned(score, result),
+            _kind(score, result),
+            lost and not quiet,
+            bool(result.belief) and result.belief in believed,
+            _section(result.see),
+        )
+        believed.add(result.belief)
+
+
+def _kind(score: Score, result: CheckResult) -> str:
+    if score.status == "not_started":
+        return "todo"
+    return {"✓": "passed", "✗": "lost", "…": "waiting"}[words.mark(result)]
+
+
+def _section(see: str) -> str:
+    page, _, anchor = see.removeprefix("book/").partition("#")
+    name = re.sub(r"^\d+_", "", page.removesuffix(".html")).replace("_", " ").capitalize()
+    return f"{name}, “{anchor.replace('-', ' ')}”" if anchor else name
+
+
+@dataclass(frozen=True, slots=True)
+class Arc:
+    """A check's part of the ring around the score, in hundredths of the circle."""
+
+    start: float
+    length: float
+    kind: str
+
+
+def _arcs(score: Score) -> list[Arc]:
+    total = sum(result.points for result in score.checks)
+    if not total:
+        return []
+    arcs: list[Arc] = []
+    start = 0.0
+    gap = 1.2 if len(score.checks) > 1 else 0.0
+    for result in score.checks:
+        share = 100 * result.points / total
+        arcs.append(Arc(round(start + gap / 2, 2), round(max(share - gap, 0.2), 2), _kind(score, result)))
+        start += share
+    return arcs
+
+
+def _listings(score: Score, cells: tuple[Cell, ...]) -> Iterator[tuple[int, list[Line]]]:
+    places = _places(score)
+    left = _CODE
+    for cell in cells[:_CELLS]:
+        yield cell.number, listing(cell.source, frozenset(places.get(cell.number, ())), left)
+        left -= len(cell.source)
+
+
+def _places(score: Score) -> dict[int, set[int]]:
+    """Return the lines of each cell that an exception or a forbidden name was reported in."""
+    found: dict[int, set[int]] = {}
+    for result in score.checks:
+        places = _PLACE.findall(result.message) if result.status in ("error", "forbidden", "memory") else ()
+        if places:  # the last one: an exception's own text comes before it
+            line, cell, cell_first, line_second = places[-1]
+            found.setdefault(int(cell or cell_first), set()).add(int(line or line_second))
+    return found
+
+
+# --------------------------------------------------------------------------- drawing
+
+
+def _printed(value: Any) -> Any:
+    return value if isinstance(value, Markup) else visible(str(value))
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_printed,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"colored": colored, "one_line": one_line, "ticked": _ticked}
+    environment.globals["labels"] = words.LABELS
+    return environment
+
+
+def _ticked(text: str) -> Markup:
+    """Return a message with what stands between backticks as code; all of it is escaped."""
+    parts = re.split(r"`([^`\n]{1,200})`", visible(text))
+    wrapped = (Markup("<code>{}</code>").format(part) if n % 2 else escape(part) for n, part in enumerate(parts))
+    return Markup("").join(wrapped)
+
+
+def _render(template: str, **values: Any) -> str:
+    return _TEMPLATES.get_template(f"{template}.j2").render(values)
+
+
+def _code_block(source: str, language: str, _attributes: str) -> str:
+    return str(colored(source)) if language in ("", "py", "python") else ""
+
+
+def _markdown(source: str) -> Markup:
+    """Return the course's own Markdown as HTML; raw HTML in it stays text."""
+    tokens = _MARKDOWN.parse(source)
+    for token in tokens:
+        token.tag = _HEADINGS.get(token.tag, token.tag)
+    return Markup(_MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {}))
+
+
+_TEMPLATES: Final = _environment()
+_MARKDOWN: Final = MarkdownIt("commonmark", {"html": False, "highlight": _code_block}).enable("table")

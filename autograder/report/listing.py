@@ -1,0 +1,86 @@
+"""Python source as HTML lines, colored where the page is made: no script, and classes whose colors the page decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+from markupsafe import Markup, escape
+from pygments.lexers.python import PythonLexer
+from pygments.token import Comment, Keyword, Name, Number, Operator, String
+
+from autograder.report.untrusted import visible
+
+LIMIT: Final = 50_000
+"""Characters of one cell that are shown."""
+_LINE: Final = 2_000
+_BLANKS: Final = 8
+_CLASSES: Final = (
+    (Comment, "c"), (Keyword, "k"), (Operator.Word, "k"), (String, "s"), (Number, "m"),
+    (Name.Function, "f"), (Name.Class, "f"), (Name.Decorator, "d"), (Name.Builtin, "b"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a listing."""
+
+    number: int
+    html: Markup
+    marked: bool
+
+
+def listing(source: str, marked: frozenset[int] = frozenset(), limit: int = LIMIT) -> list[Line]:
+    """Return a source's lines as HTML; what is too long is cut, with a last line that says so.
+
+    Args:
+        source: Python, or anything else; nothing in it is run.
+        marked: numbers, from 1, of the lines to mark.
+        limit: how many characters are shown.
+    """
+    limit = max(0, min(limit, LIMIT))
+    lines = [Line(n, html, n in marked) for n, html in enumerate(_lines(visible(source[:limit])), 1)]
+    if len(source) > limit:
+        rest = Markup('<span class="c">… {:,} more characters</span>').format(len(source) - limit)
+        lines.append(Line(len(lines) + 1, rest, False))
+    return lines
+
+
+def colored(source: str) -> Markup:
+    """Return a short source as one piece of HTML."""
+    return Markup("\n").join(line.html for line in listing(source))
+
+
+def _lines(source: str) -> Iterator[Markup]:
+    # The lexer needs quadratic time where there are many blank lines, so none is handed more than a few: a file of
+    # nothing but blanks would keep it busy for minutes. A string that goes on after them loses its color, no more.
+    lines = [_shortened(line.rstrip()) for line in source.rstrip().split("\n")]
+    for blank, group in groupby(_blocks(lines), key=lambda item: item[0]):
+        texts = [text for _, text in group]
+        yield from map(Markup, texts) if blank else _colored_lines("\n".join(texts))
+
+
+def _blocks(lines: list[str]) -> Iterator[tuple[bool, str]]:
+    """Pair each line with whether it is one of a long run of blank ones."""
+    for empty, group in groupby(lines, key=lambda line: not line):
+        run = list(group)
+        yield from ((empty and len(run) > _BLANKS, line) for line in run)
+
+
+def _colored_lines(text: str) -> Iterator[Markup]:
+    done: list[Markup] = []
+    for kind, part in PythonLexer(stripnl=False, ensurenl=False).get_tokens(text):
+        name = next((name for token, name in _CLASSES if kind in token), "")
+        for index, piece in enumerate(part.split("\n")):
+            if index:
+                yield Markup("").join(done)
+                done = []
+            if piece:
+                done.append(Markup('<span class="{}">{}</span>').format(name, piece) if name else escape(piece))
+    yield Markup("").join(done)
+
+
+def _shortened(line: str) -> str:
+    return line if len(line) <= _LINE else f"{line[:_LINE]} … ({len(line) - _LINE:,} more characters)"

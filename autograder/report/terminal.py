@@ -1,0 +1,219 @@
+"""Scores in a terminal: one student's feedback, and the table of a class.
+
+Everything from a submission is passed through ``untrusted`` and drawn as plain Text, so that neither an escape
+sequence nor rich's own markup in a name is obeyed.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, Group, JustifyMethod, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from autograder.models import CheckResult, Score
+from autograder.report import words
+from autograder.report.untrusted import cut, one_line, visible
+
+_STYLES: Final = {"✓": "green", "✗": "red", "…": "yellow"}
+_BAR: Final = 40
+_OUTPUT: Final = 1_500
+"""Characters of printed output that are shown; the feedback page has more."""
+_COLUMNS: Final[tuple[tuple[str, JustifyMethod], ...]] = (
+    ("student", "left"),
+    ("exercise", "left"),
+    ("score", "right"),
+    ("checks", "left"),
+    ("look at first", "left"),
+)
+_GAP: Final = 3
+"""Columns between two columns of the table."""
+
+
+def feedback_text(score: Score, hints: tuple[str, ...] = (), *, width: int = 100, color: bool = False) -> str:
+    """Return one graded submission as its student reads it in a terminal.
+
+    Args:
+        score: the submission's score.
+        hints: the exercise's hints; they are offered, not shown.
+        width: columns; lines are folded to it.
+        color: whether to add ANSI colors.
+    """
+    parts: list[RenderableType] = [_header(score)]
+    if text := words.reason(score):
+        parts.append(_text(visible(text)))
+    if score.checks:
+        parts.append(_checks(score))
+    for note in score.notes:
+        parts.append(_text(f"Note: {one_line(note)}", "dim"))
+    if score.output:
+        parts.append(Group(_text("Printed:", "dim"), Padding(_text(cut(score.output, _OUTPUT, 20)), (0, 0, 0, 2))))
+    if hints and not words.is_full(score) and score.status != "unreadable":
+        parts.append(_text(_offer(len(hints))))
+    return _draw([part for item in parts for part in (item, Text())][:-1], width, color)
+
+
+def _header(score: Score) -> RenderableType:
+    title = Text(one_line(score.exercise), "bold")
+    if score.student:
+        title.append(f"  {one_line(score.student, 60)}", "dim")
+    if score.score is None:
+        return Group(title, Text(words.headline(score), "red"))
+    share = score.score / score.max_score if score.max_score else 0.0
+    # Rounded down, so that a full bar means full marks.
+    full = max(0, min(_BAR, int(share * _BAR)))
+    bar = Text("█" * full, "green") + Text("░" * (_BAR - full), "dim")
+    return Group(title, bar.append(f"  {words.marks_of(score)}", "bold"), Text(words.headline(score)))
+
+
+def _offer(count: int) -> str:
+    if count == 1:
+        return "Stuck? The exercise has a hint."
+    return f"Stuck? The exercise has {count} hints: open one at a time, the first is only a nudge."
+
+
+# ---------------------------------------------------------------------------- checks
+
+
+def _checks(score: Score) -> RenderableType:
+    quiet = score.status == "not_started" or bool(words.shared_trouble(score.checks))
+    rows: list[RenderableType] = []
+    believed: set[str] = set()
+    for result in score.checks:
+        rows.append(_check_line(score, result))
+        if result.status != "passed" and not quiet:
+            rows.append(Padding(_trouble(result, result.belief in believed), (0, 0, 1, 4)))
+            believed |= {result.belief} - {""}
+    return Group(*rows)
+
+
+def _check_line(score: Score, result: CheckResult) -> RenderableType:
+    sign = "·" if score.status == "not_started" else words.mark(result)
+    line = Table.grid(expand=True, padding=(0, 1))
+    line.add_column(width=2, justify="right")
+    line.add_column(ratio=1)
+    line.add_column(justify="right", no_wrap=True)
+    title = Text(one_line(result.title), "" if sign in "✓·" else "bold")
+    line.add_row(Text(sign, _STYLES.get(sign, "")), title, Text(words.earned(score, result), "dim"))
+    return line
+
+
+def _trouble(result: CheckResult, said: bool) -> RenderableType:
+    if not result.difference:  # a record of another origin: its message says all
+        return _text(visible(result.message))
+    parts: list[RenderableType] = [_text(visible(result.rule))] if result.rule else []
+    rows = [("Called", result.call)] if result.call else []
+    if result.status == "failed":
+        rows += [(words.LABELS[result.show], result.returned), ("Expected", result.expected)]
+    parts += [_pairs(rows)] if rows else []
+    parts.append(_text(visible(result.difference)))
+    if result.belief:
+        belief = _text("A belief behind this: ", "magenta").append(f"“{visible(result.belief)}” ")
+        parts.append(belief.append("(as above)" if said else visible(result.truth)))
+    if result.see and not said and result.status != "not_run":
+        parts.append(_text(f"Read: {one_line(result.see)}", "dim"))
+    return Group(*parts)
+
+
+def _pairs(rows: Iterable[tuple[str, str]]) -> RenderableType:
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True, style="dim")
+    grid.add_column(overflow="fold")
+    for label, text in rows:
+        grid.add_row(Text(label), _text(visible(text)))
+    return grid
+
+
+def _text(text: str, style: str = "") -> Text:
+    # Folding instead of cutting: a long value has no blank to break at.
+    return Text(text, style, overflow="fold", tab_size=4)
+
+
+# ----------------------------------------------------------------------------- class
+
+
+def class_table(scores: Sequence[Score], *, width: int = 120, color: bool = False) -> str:
+    """Return a table of a class, one row a submission, by student then exercise, and a summary line below.
+
+    Args:
+        scores: the submissions' scores, in any order.
+        width: columns; what does not fit is cut with an ellipsis.
+        color: whether to add ANSI colors.
+    """
+    rows = [_row(score) for score in sorted(scores, key=lambda score: (score.student, score.exercise))]
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for (name, justify), columns in zip(_COLUMNS, _widths(rows, width), strict=True):
+        table.add_column(name, no_wrap=True, overflow="ellipsis", justify=justify, width=columns)
+    for row in rows:
+        table.add_row(*row)
+    return _draw([table, Text(), _text(summary(scores))], width, color)
+
+
+def _widths(rows: Sequence[Sequence[Text]], width: int) -> list[int]:
+    """Return the columns' widths: names take up to a fifth each, score and checks what they need, the last the rest."""
+    wanted = [
+        max([len(name), *(row[column].cell_len for row in rows)]) for column, (name, _) in enumerate(_COLUMNS)
+    ]
+    names = [min(columns, max(8, width // 5)) for columns in wanted[:2]]
+    left = width - sum(names) - sum(wanted[2:4]) - _GAP * (len(_COLUMNS) - 1)
+    return [*names, *wanted[2:4], min(wanted[4], max(8, left))]
+
+
+def _row(score: Score) -> tuple[Text, ...]:
+    strip = Text()
+    for result in score.checks if score.status == "graded" else ():
+        strip.append(words.mark(result), _STYLES[words.mark(result)])
+    style = "green" if words.is_full(score) else "red" if score.status == "unreadable" else ""
+    problem = one_line(words.first_problem(score))
+    return (
+        Text(one_line(score.student, 200)), Text(one_line(score.exercise)), Text(words.marks_of(score), style), strip,
+        Text(problem),
+    )  # fmt: skip
+
+
+def summary(scores: Sequence[Score]) -> str:
+    """Return how many were graded, their mean, how many could not be, and the time they took, in one line."""
+    graded = [score for score in scores if score.status == "graded"]
+    parts = [f"{len(graded)} graded"]
+    if graded:
+        parts.append(f"mean {_mean(graded)}")
+    for status, label in (("not_started", "not started"), ("unreadable", "unreadable")):
+        if count := sum(score.status == status for score in scores):
+            parts.append(f"{count} {label}")
+    parts.append(f"{sum(score.duration_s for score in scores):.3g} s of run time")
+    return " · ".join(parts)
+
+
+def _mean(scores: Sequence[Score]) -> str:
+    highest = {score.max_score for score in scores}
+    if len(highest) == 1:
+        mean = sum(score.score or 0.0 for score in scores) / len(scores)
+        return f"{mean:.3g}/{words.number(highest.pop())}"
+    shares = [(score.score or 0.0) / score.max_score for score in scores if score.max_score]
+    return f"{100 * sum(shares) / len(shares):.3g}%"
+
+
+def _draw(parts: Iterable[RenderableType], width: int, color: bool) -> str:
+    # Width and height are both given, so that rich asks neither the environment nor a terminal; in a notebook it would
+    # otherwise display by itself.
+    console = Console(
+        file=io.StringIO(),
+        width=max(40, width),
+        height=100,
+        force_terminal=color,
+        force_jupyter=False,
+        color_system="standard" if color else None,
+        no_color=not color,
+        legacy_windows=False,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+    with console.capture() as captured:
+        console.print(Group(*parts))
+    return "\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n"))

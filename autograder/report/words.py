@@ -1,0 +1,107 @@
+"""What every report says in the same words: marks, points, headlines, where the score came from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from autograder.models import CheckResult, CheckStatus, Score
+
+_NO_ANSWER: Final[frozenset[CheckStatus]] = frozenset(("timeout", "not_run"))
+LABELS: Final = {"returned": "It returned", "after": "It left its arguments as", "later": "Read again later, it was"}
+"""How the part of the outcome that a check shows is introduced."""
+
+
+def mark(result: CheckResult) -> str:
+    """Return ✓ for a check that passed, … for one without an answer, ✗ for the others."""
+    if result.status == "passed":
+        return "✓"
+    return "…" if result.status in _NO_ANSWER else "✗"
+
+
+def number(value: float) -> str:
+    """Return a number of points without needless zeros."""
+    return f"{round(value, 4):.10g}"
+
+
+def points(value: float) -> str:
+    """Return a number of points with its unit: 1 point, 0.5 points."""
+    return f"{number(value)} point" + ("" if value == 1 else "s")
+
+
+def earned(score: Score, result: CheckResult) -> str:
+    """Return what a check earned: "1 point", or "0 of 1 point"; what it is worth where nothing was written yet."""
+    if result.earned == result.points or score.status == "not_started":
+        return points(result.points)
+    return f"{number(result.earned)} of {points(result.points)}"
+
+
+def marks_of(score: Score) -> str:
+    """Return a score as "8/10"; a dash where there is none."""
+    return "–" if score.score is None else f"{number(score.score)}/{number(score.max_score)}"
+
+
+def is_full(score: Score) -> bool:
+    """Return whether nothing is left to earn."""
+    return score.score is not None and score.score >= score.max_score and score.status == "graded"
+
+
+def headline(score: Score) -> str:
+    """Return one sentence on how the submission did."""
+    passed = sum(result.status == "passed" for result in score.checks)
+    if score.status == "unreadable":
+        return "This submission could not be graded."
+    if score.status == "not_started":
+        return f"Not started yet: {_sentence(score.reason)}" if score.reason else "Not started yet."
+    if is_full(score):
+        return "Every check passes. Full marks."
+    if not passed:
+        return "No check passes yet."
+    return f"{passed} of {len(score.checks)} checks pass."
+
+
+def reason(score: Score) -> str:
+    """Return the one thing to say about the whole submission, beside the headline; empty where there is none."""
+    if score.status == "not_started":
+        return ""
+    return _sentence(score.reason or shared_trouble(score.checks))
+
+
+def _sentence(text: str) -> str:
+    return text if not text or text.endswith((".", "!", "?", "…", "”", ")")) else f"{text}."
+
+
+def shared_trouble(checks: Sequence[CheckResult]) -> str:
+    """Return the message where it is the same for every check and about no call: said once, it is not ten errors."""
+    messages = {result.message for result in checks}
+    if len(messages) == 1 and checks[0].status != "passed" and not checks[0].call:
+        return checks[0].message
+    return ""
+
+
+def first_problem(score: Score) -> str:
+    """Return in a few words what to look at first; empty where nothing is lost."""
+    if score.status != "graded" or score.reason:
+        return score.reason or headline(score)
+    lost = next((result for result in score.checks if result.status != "passed"), None)
+    if lost is None:
+        return ""
+    if lost.status != "failed":
+        first_line = lost.message.partition("\n")[0]
+        return lost.difference or first_line or lost.title
+    return f"“{lost.belief}”" if lost.belief else lost.misconception.replace("_", " ") or lost.title
+
+
+def provenance(score: Score) -> list[tuple[str, str]]:
+    """Return (name, value) of everything that the score depends on, in the order in which it is shown."""
+    reference = score.reference
+    made_by = f"{reference.backend} on {reference.device}" + (f", torch {reference.torch}" if reference.torch else "")
+    rows = [
+        ("Inputs", f"seed {score.seed_id}"),
+        ("Expected values", made_by),
+        ("Sandbox", ", ".join(score.sandbox) or ("none" if score.checks else "")),
+        ("Exercise version", score.version[:12]),
+        ("Submission", f"sha256 {score.content_hash[:12]}" if score.content_hash else ""),
+        ("Run time", f"{score.duration_s:.2g} s" if score.duration_s else ""),
+    ]
+    return [(name, value) for name, value in rows if value]

@@ -1,0 +1,14 @@
+# caught by judges_after_unscaling: order_is_free
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def grad_scaler_step(
+    grads: list[Tensor], scale: float, growth_factor: float = 2.0, backoff_factor: float = 0.5
+) -> tuple[list[Tensor] | None, float]:
+    for g in grads:
+        if not torch.isfinite(g).all():
+            return None, scale * backoff_factor
+    return [g / scale for g in grads], scale * growth_factor

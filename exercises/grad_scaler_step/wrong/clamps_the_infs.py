@@ -1,0 +1,15 @@
+# caught by skips_on_inf: infs_can_be_cleaned
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def grad_scaler_step(
+    grads: list[Tensor], scale: float, growth_factor: float = 2.0, backoff_factor: float = 0.5
+) -> tuple[list[Tensor] | None, float]:
+    unscaled = [g / scale for g in grads]
+    if not all(torch.isfinite(g).all() for g in unscaled):
+        cleaned = [torch.nan_to_num(g, nan=0.0, posinf=1.0, neginf=-1.0) for g in unscaled]
+        return cleaned, scale * backoff_factor
+    return unscaled, scale * growth_factor

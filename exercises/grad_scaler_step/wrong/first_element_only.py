@@ -1,0 +1,15 @@
+# caught by looks_everywhere: one_element_speaks_for_all
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def grad_scaler_step(
+    grads: list[Tensor], scale: float, growth_factor: float = 2.0, backoff_factor: float = 0.5
+) -> tuple[list[Tensor] | None, float]:
+    unscaled = [g / scale for g in grads]
+    for g in unscaled:
+        if g.numel() and not torch.isfinite(g.flatten()[0]):
+            return None, scale * backoff_factor
+    return unscaled, scale * growth_factor

@@ -1,0 +1,15 @@
+# caught by skips_on_inf: overflow_is_an_error
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def grad_scaler_step(
+    grads: list[Tensor], scale: float, growth_factor: float = 2.0, backoff_factor: float = 0.5
+) -> tuple[list[Tensor] | None, float]:
+    unscaled = [g / scale for g in grads]
+    for g in unscaled:
+        if not torch.isfinite(g).all():
+            raise OverflowError("a gradient is inf or nan")
+    return unscaled, scale * growth_factor

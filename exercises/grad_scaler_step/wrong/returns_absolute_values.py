@@ -1,0 +1,14 @@
+# caught by unscales: sign_does_not_matter
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def grad_scaler_step(
+    grads: list[Tensor], scale: float, growth_factor: float = 2.0, backoff_factor: float = 0.5
+) -> tuple[list[Tensor] | None, float]:
+    unscaled = [(g / scale).abs() for g in grads]
+    if any((g == torch.inf).any() or torch.isnan(g).any() for g in unscaled):
+        return None, scale * backoff_factor
+    return unscaled, scale * growth_factor

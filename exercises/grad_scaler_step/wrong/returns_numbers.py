@@ -1,0 +1,14 @@
+# caught by keeps_structure: numbers_are_tensors
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def grad_scaler_step(
+    grads: list[Tensor], scale: float, growth_factor: float = 2.0, backoff_factor: float = 0.5
+) -> tuple[list[Tensor] | None, float]:
+    unscaled = [(g / scale).tolist() for g in grads]
+    if not all(torch.isfinite(torch.tensor(u)).all() for u in unscaled):
+        return None, scale * backoff_factor
+    return unscaled, scale * growth_factor

@@ -1,0 +1,14 @@
+# caught by skips_on_inf: skip_is_a_zero_step
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def grad_scaler_step(
+    grads: list[Tensor], scale: float, growth_factor: float = 2.0, backoff_factor: float = 0.5
+) -> tuple[list[Tensor] | None, float]:
+    unscaled = [g / scale for g in grads]
+    if not all(torch.isfinite(g).all() for g in unscaled):
+        return [torch.zeros_like(g) for g in grads], scale * backoff_factor
+    return unscaled, scale * growth_factor

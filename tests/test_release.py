@@ -1,0 +1,71 @@
+"""`release`: derived files are written when they differ, and only then."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import tiny_exercise
+
+from autograder import catalog, recorded
+from autograder.catalog import CatalogError
+from autograder.notebooks import source_notebook, student_notebook
+from autograder.release import release, repository_url
+
+CONFIG = "title: A course\nrepository:\n  url: https://example.org/course/\n"
+URL = "https://example.org/course"
+COMMITTED = ["exercises/halve/recorded.json", "exercises/halve/halve.ipynb"]
+
+
+def files_under(root: Path) -> dict[str, int]:
+    return {path.relative_to(root).as_posix(): path.stat().st_mtime_ns for path in root.rglob("*") if path.is_file()}
+
+
+def test_release_writes_what_is_not_current_and_nothing_else(tmp_path: Path) -> None:
+    root = tiny_exercise.write(tmp_path, CONFIG)
+    source = "build/course/source/halve/halve.ipynb"
+    before = files_under(root)
+    assert release(root, ["halve"], check=True) == [
+        f"{name} is missing; run `autograder release halve`" for name in COMMITTED
+    ]
+    assert files_under(root) == before
+
+    assert release(root, ["halve"], check=False) == [f"wrote {name}" for name in [*COMMITTED, source]]
+    assert sorted(files_under(root)) == sorted([*before, *COMMITTED, source])
+    exercise = catalog.load("halve", root)
+    assert (root / COMMITTED[1]).read_text(encoding="utf-8") == student_notebook(exercise, URL)
+    assert (root / source).read_text(encoding="utf-8") == source_notebook(exercise, URL)
+    assert recorded.load(exercise) is not None
+
+    written = files_under(root)
+    assert release(root, [], check=True) == []
+    assert release(root, [], check=False) == []
+    assert files_under(root) == written
+
+    (root / COMMITTED[1]).write_text(json.dumps({}))
+    assert release(root, [], check=True) == [f"{COMMITTED[1]} is not current; run `autograder release halve`"]
+
+
+def test_a_starter_and_a_solution_that_do_not_fit_are_named(tmp_path: Path) -> None:
+    root = tiny_exercise.write(tmp_path)
+    (root / "exercises/halve/starter.py").write_text("def halve(x):\n    return None\n")
+    with pytest.raises(CatalogError, match=r"starter\.py: halve: no function of starter\.py ends with `raise"):
+        release(root, ["halve"], check=True)
+
+
+@pytest.mark.parametrize(
+    ("config", "url"),
+    [(CONFIG, URL), ("title: A course\n", ""), ("repository: 3\n", ""), ("repository: {url: [1]}\n", ""), ("- 1\n",
+    "")],
+)
+def test_the_repository_is_read_from_the_books_configuration(tmp_path: Path, config: str, url: str) -> None:
+    assert repository_url(tmp_path) == ""
+    (tmp_path / "_config.yml").write_text(config)
+    assert repository_url(tmp_path) == url
+
+
+def test_a_configuration_that_is_not_yaml_is_named(tmp_path: Path) -> None:
+    (tmp_path / "_config.yml").write_text("title: A\nrepository: {\n")
+    with pytest.raises(CatalogError, match=r"_config\.yml:3: it is not YAML"):
+        repository_url(tmp_path)
