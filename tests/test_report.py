@@ -107,8 +107,8 @@ def an_exercise() -> Exercise:
     return Exercise(
         slug="grad_scaler_step", folder=Path("exercises/grad_scaler_step"), title="One scaler step", teaches=(),
         practises=(), needs=(), runs_on=("torch",), forbids=(), seconds=10, entry="step",
-        statement="Write `step`.\n\n## Examples\n\n| a | b |\n|---|---|\n| 1 | 2 |", hints=HINTS, starter="", solution="",
-        checks=(), misconceptions={}, wrong=(), right=(), version="9f31",
+        statement="Write `step`.\n\n## Examples\n\n| a | b |\n|---|---|\n| 1 | 2 |", hints=HINTS, starter="",
+        solution="", checks=(), misconceptions={}, wrong=(), right=(), version="9f31",
     )  # fmt: skip
 
 
@@ -255,6 +255,20 @@ def test_class_table_is_sorted_with_a_strip_a_problem_and_a_summary() -> None:
     assert "…" in rows[4]  # cut, and aligned by cells rather than characters
     assert rows[4].index("2/2") == rows[1].index("2/2") - rows[4].count("張")
     assert rows[-1].strip() == summary(scores)
+
+
+def test_the_problem_to_look_at_first_is_a_belief_else_what_happened_else_the_check() -> None:
+    believed = replace(RAISED, misconception=BELIEF.id, belief=BELIEF.belief)
+    plain = replace(FAILED, misconception="", belief="")
+    for first, said in (
+        (believed, "“An overflow is an inf.”"),
+        (replace(believed, belief=""), "only checks inf"),
+        (TIMEOUT, "No answer within 5 s."),
+        (plain, "Skips the step on a nan"),
+        (NO_FUNCTION, "There is no `step`."),
+    ):
+        row = class_table([a_score("s", (PASSED, first, AGAIN))]).split("\n")[2]
+        assert row.rstrip().endswith(said)
 
 
 def test_summary_counts_and_takes_the_mean_of_what_was_graded() -> None:

@@ -87,7 +87,8 @@ def _checks(score: Score) -> RenderableType:
     for result in score.checks:
         rows.append(_check_line(score, result))
         if result.status != "passed" and not quiet:
-            rows.append(Padding(_trouble(result, result.belief in believed), (0, 0, 1, 4)))
+            below = 0 if result is score.checks[-1] else 1
+            rows.append(Padding(_trouble(result, result.belief in believed), (0, 0, below, 4)))
             believed |= {result.belief} - {""}
     return Group(*rows)
 

@@ -86,10 +86,11 @@ def first_problem(score: Score) -> str:
     lost = next((result for result in score.checks if result.status != "passed"), None)
     if lost is None:
         return ""
+    if lost.misconception:
+        return f"“{lost.belief}”" if lost.belief else lost.misconception.replace("_", " ")
     if lost.status != "failed":
-        first_line = lost.message.partition("\n")[0]
-        return lost.difference or first_line or lost.title
-    return f"“{lost.belief}”" if lost.belief else lost.misconception.replace("_", " ") or lost.title
+        return lost.difference or lost.message.partition("\n")[0] or lost.title
+    return lost.title
 
 
 def provenance(score: Score) -> list[tuple[str, str]]:
