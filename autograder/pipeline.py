@@ -28,6 +28,7 @@ from autograder.plan import Plan
 from autograder.report.html import feedback_page
 from autograder.report.records import from_record, json_line
 from autograder.report.tables import grades_csv
+from autograder.untrusted_files import Refused, read_bytes
 
 PRELOAD: Final = ("IPython.core.inputtransformer2",)
 """Imported by the confined processes of a class: some notebook will hold a magic."""
@@ -175,6 +176,7 @@ def grade_class(
         files.write(output.autograded(score), graded_notebook(_bytes(graded.submission), exercise, score))
 
     scores: list[Score] = []
+    output.folder.mkdir(parents=True, exist_ok=True)
     with GradebookWriter(output.gradebook, exercises) as gradebook:
         batch: list[Score] = []
         for graded in workers.grade(submissions, plans, known, write_pages):
@@ -199,8 +201,8 @@ def _same_work(score: Score, submission: Submission, plan: Plan) -> bool:
 def _bytes(submission: Submission) -> bytes:
     # The file as it was, where it is a notebook that collect could read; else a notebook of the cells.
     if submission.path.suffix == ".ipynb" and not submission.unreadable:
-        with contextlib.suppress(OSError):
-            return submission.path.read_bytes()
+        with contextlib.suppress(OSError, Refused):
+            return read_bytes(submission.path)
     cells = [{"cell_type": "code", "source": cell.source, "metadata": {}, "outputs": []} for cell in submission.cells]
     return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}).encode() if cells else b""
 

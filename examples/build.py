@@ -189,7 +189,22 @@ def dynamic_loss_scale(overflows, init_scale=65536.0, growth_factor=2.0, backoff
     return {"scales": [65536.0] * len(overflows), "skipped": [], "final_scale": 65536.0}
 """
 
-CLASS: tuple[tuple[str, str, Callable[[Exercise, Notebook], bytes]], ...] = ()
+CLASS: tuple[tuple[str, str, Callable[[Exercise, Notebook], bytes]], ...] = (
+    ("ada", STEP, answer("right", "early_return")),
+    ("ben", STEP, answer("wrong", "only_isinf")),
+    ("chen", STEP, answer("wrong", "does_not_unscale")),
+    ("dana", STEP, answer("wrong", "checks_before_dividing")),
+    ("emil", STEP, answer("wrong", "divides_in_place")),
+    ("fatima", STEP, answer("wrong", "always_doubles")),
+    ("goran", STEP, answer("wrong", "sum_of_sums")),
+    ("omar", STEP, untouched),
+    ("quinn", STEP, typed(_SYNTAX)),
+    ("ravi", STEP, rearranged),
+    ("tara", STEP, answer("wrong", "uses_grad_scaler")),
+    ("vera", STEP, explorer),
+    ("damaged-cut", STEP, cut),
+    ("hostile-forger", STEP, typed(_FORGER)),
+)
 
 
 def main() -> int:

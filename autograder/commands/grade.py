@@ -68,7 +68,6 @@ def run(options: Options) -> int:
 
 def _grade(options: Options, workers: Class, plans: Mapping[str, Plan]) -> list[Score]:
     output = Output(options.out, options.gradebook or url_of(options.out / "gradebook.db"))
-    options.out.mkdir(parents=True, exist_ok=True)
     slugs = tuple(plans)
     with Progress(_count(options, slugs), wanted=options.progress) as progress:
 

@@ -1,0 +1,291 @@
+"""Read a class: a tree ``<student>/<exercise>/<exercise>.ipynb`` (or ``.py``) -> Submissions.
+
+A student made everything below the tree, so nothing in it is trusted and nothing in it is fatal: no symbolic link is
+followed, nothing but a regular file is opened, and what cannot be graded becomes a Submission that says why.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import io
+import os
+import re
+import tokenize
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+from autograder.errors import CourseError
+from autograder.models import Cell, Submission
+from autograder.notebooks import Unreadable, read_notebook
+from autograder.untrusted_files import Refused, open_folder, read_bytes, shown, trouble
+
+_SHAPE: Final = "<student>/<exercise>/<exercise>.ipynb"
+_NEW_COPY: Final = "hand in a new copy, saved in Jupyter"
+_ID_LENGTH: Final = 128
+"""The gradebook's column for a student takes no more; a folder's name may be longer once its characters are escaped."""
+_WORK: Final = (".ipynb", ".py", ".zip")
+_ASCII: Final = "".join(map(chr, range(32, 127))).replace("\\", "") + "\\n.xn--maana-pta"
+"""Codecs that read this otherwise, as punycode does, can neither hold source code nor be trusted to be fast."""
+_NAMED: Final = 5
+"""How many names a sentence lists before it only counts."""
+
+
+class CollectError(CourseError, ValueError):
+    """What was given is no tree of submissions; one sentence says what it is and what to give."""
+
+
+def collect(tree: Path, slugs: Sequence[str]) -> Iterator[Submission]:
+    """Yield every submission in a tree, by student, then exercise; each is read when it is asked for.
+
+    Args:
+        tree: a folder of the shape ``<student>/<exercise>/<exercise>.ipynb``.
+        slugs: the exercises to look for; other folders, and names that begin with a dot, are left alone.
+
+    Returns:
+        An iterator. A submission that cannot be graded has ``unreadable``: its path below the tree, what is wrong, and
+        what to do. ``student`` is the folder's name; where that does not print, or is longer than a gradebook takes,
+        an escaped and shortened form, different for each folder.
+
+    Raises:
+        CollectError: at once, where the tree is none.
+    """
+    students = _students(tree)
+    return _stream(tree, students, sorted(set(slugs)))
+
+
+def read_file(path: Path, student: str, slug: str) -> Submission:
+    """Return one file, ``.ipynb`` or ``.py``, as a submission; ``unreadable`` where it cannot be graded.
+
+    The path is the caller's own, so a symbolic link is followed.
+    """
+    try:
+        data = read_bytes(path, follow=True)
+    except FileNotFoundError:
+        return _unread(path, student, slug, "there is no such file; check its name", shown(str(path)))
+    except (OSError, Refused) as error:
+        return _unread(path, student, slug, trouble(error), shown(str(path)))
+    return _submission(data, path, student, slug, shown(str(path)))
+
+
+def unknown_folders(tree: Path, slugs: Sequence[str]) -> list[str]:
+    """Return one sentence on each thing in a tree that is passed over although somebody may have meant it.
+
+    These are misnamed and misplaced exercises, links, files among the students' folders, and (one sentence together)
+    students without any known exercise. Folders of other assignments are normal and not mentioned.
+
+    Raises:
+        CollectError: the tree is none.
+    """
+    sentences, idle = _stray_files(tree), []
+    for student, name in _students(tree):
+        if (tree / name).is_symlink():
+            sentences.append(f"{shown(name)}: a symbolic link, which is not followed; put the folder itself there.")
+        elif name in slugs:
+            sentences.append(f"{name}: an exercise's folder where a student's belongs; the tree's shape is {_SHAPE}.")
+        else:
+            near = list(_near_misses(tree / name, slugs))
+            sentences += near
+            if not near and not any(_handed_in(tree / name / slug) for slug in slugs):
+                idle.append(student)
+    if idle:
+        sentences.append(f"No exercise that is graded ({_listed(slugs)}) in the folder of: {_listed(idle)}.")
+    return sentences
+
+
+# -------------------------------------------------------------------------- the tree
+
+
+def _students(tree: Path) -> list[tuple[str, str]]:
+    """Return (student, name of the folder), sorted by student."""
+    want = f"give the folder that holds {_SHAPE}"
+    try:
+        with os.scandir(tree) as entries:
+            names = [entry.name for entry in entries if _visible(entry.name) and _may_be_student(entry)]
+    except FileNotFoundError:
+        raise CollectError(f"{shown(str(tree))}: there is no such folder; {want}") from None
+    except NotADirectoryError:
+        unpack = "unpack it, then " if tree.suffix.lower() in (".zip", ".gz", ".tgz", ".tar") else ""
+        raise CollectError(f"{shown(str(tree))}: it is a file, not a folder; {unpack}{want}") from None
+    except OSError as error:
+        raise CollectError(f"{shown(str(tree))}: {trouble(error)}") from None
+    if not names:
+        raise CollectError(f"{shown(str(tree))}: it holds no student's folder; {want}")
+    return sorted((_student_id(name), name) for name in names)
+
+
+def _visible(name: str) -> bool:
+    return not name.startswith(".")  # .git, .ipynb_checkpoints, .DS_Store, ._copies of macOS
+
+
+def _may_be_student(entry: os.DirEntry[str]) -> bool:
+    return entry.is_symlink() or entry.is_dir()
+
+
+def _stray_files(tree: Path) -> list[str]:
+    try:
+        names = sorted(name for name in os.listdir(tree) if _visible(name))
+    except OSError:
+        return []  # the students' listing says it better
+    stray = [name for name in names if name.lower().endswith(_WORK) and (tree / name).is_file()]
+    why = f"a file among the students' folders is not graded; its place is {_SHAPE}."
+    return [f"{shown(name)}: {why}" for name in stray]
+
+
+def _near_misses(folder: Path, slugs: Sequence[str]) -> Iterator[str]:
+    try:
+        names = sorted(name for name in os.listdir(folder) if _visible(name))
+    except OSError:
+        return  # collect reports it
+    plain = {_plain(slug): slug for slug in slugs if slug not in names}
+    for name in names:
+        stem, suffix = _split(name)
+        for close in difflib.get_close_matches(_plain(stem), plain, 1, 0.8) if name not in slugs else ():
+            slug, place = plain[close], f"{shown(folder.name)}/{shown(name)}"
+            if (folder / name).is_dir():
+                yield f"{place}: a folder of this name is not graded; rename it to {slug}."
+            elif suffix:
+                yield f"{place}: a file outside its folder is not graded; move it to {slug}/{slug}{suffix}."
+
+
+def _split(name: str) -> tuple[str, str]:
+    stem, suffix = os.path.splitext(name)
+    return (stem, suffix.lower()) if suffix.lower() in (".ipynb", ".py") else (name, "")
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W\d_]+", "", name).casefold()
+
+
+# ------------------------------------------------------------------------ submissions
+
+
+def _stream(tree: Path, students: Iterable[tuple[str, str]], slugs: Sequence[str]) -> Iterator[Submission]:
+    for student, name in students:
+        for slug in slugs:
+            if _handed_in(tree / name / slug):
+                yield _collected(tree, name, student, slug)
+
+
+def _handed_in(path: Path) -> bool:
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True  # it may be there; reading it will say what is wrong
+    return True
+
+
+def _collected(tree: Path, name: str, student: str, slug: str) -> Submission:
+    path = tree / name / slug / f"{slug}.ipynb"
+    where: list[str] = []
+    try:
+        with ExitStack() as stack:
+            folder = stack.enter_context(open_folder(tree))
+            for part in (name, slug):
+                where.append(shown(part))
+                folder = stack.enter_context(open_folder(part, folder))
+            file, notes = _choose(os.listdir(folder), slug)
+            where.append(shown(file))
+            path = path.with_name(file)
+            data = read_bytes(file, folder)
+    except (OSError, Refused) as error:
+        return _unread(path, student, slug, trouble(error), "/".join(where))
+    return _submission(data, path, student, slug, "/".join(where), notes)
+
+
+def _choose(names: Sequence[str], slug: str) -> tuple[str, tuple[str, ...]]:
+    """Return the file to grade, of those in a submission's folder, and a note where it is not the obvious one."""
+    notebook, script = f"{slug}.ipynb", f"{slug}.py"
+    if notebook in names:
+        return notebook, (f"{notebook} was graded; {script} beside it was not read",) if script in names else ()
+    if script in names:
+        return script, ()
+    found = sorted(name for name in names if _visible(name) and name != "timestamp.txt")
+    others = [name for name in found if name.lower().endswith(".ipynb")]
+    if len(others) == 1:
+        return others[0], (f"there is no {notebook}; {shown(others[0])} was graded in its place",)
+    if not found:
+        raise Refused(f"the folder is empty; put {notebook} into it")
+    raise Refused(f"there is no {notebook}, only {_listed(map(shown, others or found))}; rename the one to grade")
+
+
+def _submission(
+    data: bytes, path: Path, student: str, slug: str, where: str, notes: tuple[str, ...] = ()
+) -> Submission:
+    digest = hashlib.sha256(data).hexdigest()
+    try:
+        cells, more = _python(data) if path.suffix.lower() == ".py" else _notebook(data)
+    except Unreadable as error:
+        mend = "" if ";" in str(error) else f"; {_NEW_COPY}"
+        return _unread(path, student, slug, f"{error}{mend}", where, digest)
+    except Exception as error:  # a fault of ours must not stop the class
+        trouble = f"the reader failed on it ({type(error).__name__}: {error}); {_NEW_COPY}"
+        return _unread(path, student, slug, trouble, where, digest)
+    return Submission(student, slug, path, cells, digest, notes=(*notes, *more))
+
+
+def _unread(path: Path, student: str, slug: str, trouble: str, where: str, digest: str = "") -> Submission:
+    return Submission(student, slug, path, content_hash=digest, unreadable=f"{where}: {' '.join(trouble.split())}")
+
+
+# --------------------------------------------------------------------------- contents
+
+
+def _notebook(data: bytes) -> tuple[tuple[Cell, ...], tuple[str, ...]]:
+    read = read_notebook(data)
+    return read.cells, read.notes
+
+
+def _python(data: bytes) -> tuple[tuple[Cell, ...], tuple[str, ...]]:
+    if not data.strip():
+        raise Unreadable("the file is empty")
+    try:
+        source = _decoded(data, _encoding(data))
+    except LookupError:
+        raise Unreadable("the file names an encoding that no Python source has; save it as UTF-8") from None
+    except UnicodeDecodeError as error:
+        trouble = f"the file is not {error.encoding.upper()} text: byte {error.start} cannot be read"
+        raise Unreadable(f"{trouble}; save it as UTF-8") from None
+    if "\0" in source:
+        raise Unreadable("the file holds NUL characters, as no Python source does; save it as UTF-8")
+    return (Cell(1, source),), ()
+
+
+def _encoding(data: bytes) -> str:
+    try:
+        return tokenize.detect_encoding(io.BytesIO(data).readline)[0]
+    except SyntaxError:
+        data.decode()  # says at which byte, where that is the trouble
+        raise LookupError from None
+
+
+def _decoded(data: bytes, encoding: str) -> str:
+    try:
+        same = _ASCII.encode("ascii").decode(encoding) == _ASCII
+    except UnicodeError:
+        same = False
+    if not same:
+        raise LookupError(encoding)
+    return data.decode(encoding)
+
+
+# ------------------------------------------------------------------------------ names
+
+
+def _student_id(name: str) -> str:
+    """Return the folder's name as printable text of a bounded length, different for different names."""
+    printable = shown(name)
+    if len(printable) <= _ID_LENGTH and len(printable.encode()) <= 255:  # it names files, too
+        return printable
+    digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:12]
+    return f"{printable.encode()[: _ID_LENGTH - 16].decode(errors='ignore')}...{digest}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    known = list(names)
+    more = len(known) - _NAMED
+    return ", ".join(known[:_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,130 @@
+"""A class, graded: order, isolation of faults, what is written, what is not done again."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from autograder import catalog
+from autograder.gradebook import read_scores, url_of
+from autograder.models import Cell, Submission
+from autograder.notebooks import submission_notebook
+from autograder.pipeline import Class, Output, grade_class
+from autograder.plan import live_plan
+from autograder.reference.device import live_reference
+from autograder.reference.expectations import Seed
+
+STEP = catalog.load("grad_scaler_step")
+pytestmark = pytest.mark.needs("bubblewrap")
+
+
+@pytest.fixture(scope="module")
+def workers():
+    with Class(workers=2) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def plans():
+    return {"grad_scaler_step": live_plan(STEP, Seed("seed:7"), live_reference("cpu"))}
+
+
+def submitted(folder: Path, student: str, source: str) -> Submission:
+    path = folder / student / STEP.slug / f"{STEP.slug}.ipynb"
+    path.parent.mkdir(parents=True)
+    path.write_text(submission_notebook(STEP, source))
+    return Submission(student, STEP.slug, path, (Cell(1, source),), content_hash=student)
+
+
+def output(folder: Path) -> Output:
+    return Output(folder, url_of(folder / "gradebook.db"))
+
+
+def test_a_class_is_graded_in_order_and_everything_is_written(workers, plans, tmp_path: Path):
+    sources = {"right": STEP.solution, "wrong": next(a.source for a in STEP.wrong if a.name == "only_isinf")}
+    submissions = [submitted(tmp_path / "in", f"{n:02}-{kind}", source) for n, (kind, source) in enumerate(sources.items())]
+    lost = Submission("lost", STEP.slug, tmp_path / "gone.ipynb", unreadable="gone.ipynb: there is no such file")
+    out = output(tmp_path / "out")
+    scores = grade_class(workers, [*submissions, lost], plans, out)
+    assert [(s.student, s.score) for s in scores] == [("00-right", 10.0), ("01-wrong", 9.0), ("lost", None)]
+    belief = next(a.misconception for a in STEP.wrong if a.name == "only_isinf")
+    assert [check.misconception for check in scores[1].checks if check.status != "passed"] == [belief]
+    for score in scores:
+        page = out.feedback(score).read_text()
+        assert score.student in page
+        assert json.loads(out.autograded(score).read_text())["nbformat"] == 4
+    rows = list(csv.DictReader((out.folder / "grades.csv").read_text().splitlines()))
+    assert [row["student"] for row in rows] == ["00-right", "01-wrong", "lost"]
+    in_book = {row["student"]: row for row in read_scores(out.gradebook)}
+    assert in_book["00-right"]["score"] == 10.0
+    assert in_book["01-wrong"]["score"] == 9.0
+    assert in_book["lost"]["needs_manual_grade"]
+    records = [json.loads(line) for line in (out.folder / "records.jsonl").read_text().splitlines()]
+    assert [record["student"] for record in records] == ["00-right", "01-wrong", "lost"]
+
+
+def test_the_same_work_is_not_run_again_unless_forced_or_changed(workers, plans, tmp_path: Path):
+    submission = submitted(tmp_path / "in", "ada", STEP.solution)
+    out = output(tmp_path / "out")
+
+    def reused(submission: Submission, **options) -> bool:
+        seen = []
+        grade_class(workers, [submission], plans, out, on_result=seen.append, **options)
+        return seen[0].reused
+
+    assert not reused(submission)
+    assert reused(submission)
+    assert not reused(submission, force=True)
+    assert not reused(replace(submission, content_hash="other"))
+    assert reused(replace(submission, content_hash="other"))
+    out.feedback(grade_class(workers, [submission], plans, out)[0]).unlink()
+    assert not reused(submission)
+
+
+def test_reused_scores_are_those_of_the_first_run(workers, plans, tmp_path: Path):
+    submission = submitted(tmp_path / "in", "ada", next(a.source for a in STEP.wrong if a.name == "only_isinf"))
+    out = output(tmp_path / "out")
+    first = grade_class(workers, [submission], plans, out)
+    assert grade_class(workers, [submission], plans, out) == first
+
+
+def test_another_seed_is_another_run(workers, plans, tmp_path: Path):
+    submission = submitted(tmp_path / "in", "ada", STEP.solution)
+    out = output(tmp_path / "out")
+    grade_class(workers, [submission], plans, out)
+    other = {STEP.slug: live_plan(STEP, Seed("seed:8"), live_reference("cpu"))}
+    seen = []
+    grade_class(workers, [submission], other, out, on_result=seen.append)
+    assert not seen[0].reused
+    assert seen[0].score.seed_id == "seed:8"
+
+
+def test_a_fault_of_the_grader_costs_one_submission(workers, plans, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    from autograder import pipeline
+
+    real = pipeline.grade_one
+
+    def faulty(plan, submission, cage):
+        if submission.student == "01":
+            raise RuntimeError("a bug")
+        return real(plan, submission, cage)
+
+    monkeypatch.setattr(pipeline, "grade_one", faulty)
+    submissions = [submitted(tmp_path / "in", f"{n:02}", STEP.solution) for n in range(4)]
+    scores = grade_class(workers, submissions, plans, output(tmp_path / "out"))
+    assert [score.score for score in scores] == [10.0, None, 10.0, 10.0]
+    assert scores[1].reason == "the grader failed on it: RuntimeError: a bug"
+
+
+def test_a_python_file_is_graded_and_shown_in_the_graded_notebook(workers, plans, tmp_path: Path):
+    path = tmp_path / "grad_scaler_step.py"
+    path.write_text(STEP.solution)
+    submission = Submission("ada", STEP.slug, path, (Cell(1, STEP.solution),), content_hash="x")
+    out = output(tmp_path / "out")
+    (score,) = grade_class(workers, [submission], plans, out)
+    assert score.score == 10.0
+    assert "grad / scale" in out.autograded(score).read_text()
