@@ -51,11 +51,13 @@ __all__ = [
     "Tensor",
     "calls",
     "case",
+    "close",
     "differ",
     "each_call",
     "f32",
     "f64",
     "full",
+    "kind_of",
     "tensor",
 ]
 
@@ -335,7 +337,7 @@ def _failure(
         expected=wanted,
         show=mismatch.show,
         rule=check.rule if mismatch.status in ("failed", "error") and not mismatch.whole else "",
-        difference=mismatch.difference[:1].upper() + mismatch.difference[1:] + ".",
+        difference=_sentence(mismatch.difference),
     )
 
 
@@ -364,17 +366,24 @@ _RUN_ENDS: Final[frozenset[CheckStatus]] = frozenset(("timeout", "memory", "cras
 
 
 def _message(check: Check, mismatch: Mismatch, call: str, returned: str, expected: str) -> str:
-    found = mismatch.difference[:1].upper() + mismatch.difference[1:]
+    found = _sentence(mismatch.difference)
     if mismatch.whole or mismatch.status == "not_run":
-        return f"{found}."
+        return found
     if mismatch.status in _RUN_ENDS:
-        return f"{found}.\nCalled    {_indent(call)}"
+        return f"{found}\nCalled    {_indent(call)}"
     lines = [check.rule, f"Called    {_indent(call)}"]
     if mismatch.status == "failed":
         label = _LABELS[mismatch.show]
         lines += [f"It {label} {returned}", f"Expected  {expected}"]
-    lines.append(f"{found}.")
+    lines.append(found)
     return "\n".join(lines)
+
+
+def _sentence(text: str) -> str:
+    """Return a text with a capital and a full stop; a first word that is code (a name, a dotted path) stays as it is."""
+    first = text.partition(" ")[0]
+    begun = text[:1].upper() + text[1:] if first.isalpha() else text
+    return begun if begun.endswith((".", "?", "!", "…")) else f"{begun}."
 
 
 def _indent(text: str) -> str:

@@ -279,7 +279,8 @@ def _decoded(data: bytes, encoding: str) -> str:
 def _student_id(name: str) -> str:
     """Return the folder's name as printable text of a bounded length, different for different names."""
     printable = shown(name)
-    if len(printable) <= _ID_LENGTH and len(printable.encode()) <= 255:  # it names files, too
+    fits = len(printable) <= _ID_LENGTH and len(printable.encode()) <= 255  # it names files, too
+    if fits and not re.search(r"\.\.\.[0-9a-f]{12}$", printable):  # which would pass for a shortened one
         return printable
     digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:12]
     return f"{printable.encode()[: _ID_LENGTH - 16].decode(errors='ignore')}...{digest}"

@@ -16,6 +16,8 @@ Observe = Callable[[Check, Case], Observation]
 """Runs one case of a check on the student's code."""
 
 NOT_RUN: Final = Observation(ended="not_run", detail="not run, because an earlier case of this check ended the process")
+TEXT_LIMIT: Final = 8_000
+"""Characters that a result's texts about one value may have."""
 
 
 def judge_answer(
@@ -41,7 +43,7 @@ def judge_answer(
             continue
         expected = expectations.checks[check.id]
         result, marks = judge_check(check, exercise.entry, try_cases(check, expected, observe))
-        results.append(result)
+        results.append(_bounded(result))
         pattern[check.id] = marks[: expected.fixed]
     beliefs = recognize(exercise, patterns, pattern)
     return tuple(_name(exercise, result, beliefs.get(result.id, "")) for result in results), pattern
@@ -59,6 +61,20 @@ def try_cases(check: Check, expected: Expected, observe: Observe) -> list[tuple[
         ended = ended or bool(got.ended)
         tried.append((case, got, want))
     return tried
+
+
+def _bounded(result: CheckResult) -> CheckResult:
+    # What comes back may nest so that showing it takes megabytes; the record is kept, mailed and put in a page.
+    return replace(
+        result,
+        message=_cut(result.message),
+        returned=_cut(result.returned),
+        difference=_cut(result.difference),
+    )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= TEXT_LIMIT else f"{text[: TEXT_LIMIT - 1]}…"
 
 
 def _name(exercise: Exercise, result: CheckResult, belief: str) -> CheckResult:

@@ -86,14 +86,22 @@ def is_untouched(cells: Iterable[Cell], exercise: Exercise) -> bool:
 
     Blanks, empty lines and comments do not count; the texts are compared, nothing is parsed.
     """
+    kept = list(cells)
+    return bool(kept) and not own_cells(kept, exercise)
+
+
+def own_cells(cells: Iterable[Cell], exercise: Exercise) -> tuple[Cell, ...]:
+    """Return the cells that say something that was not handed out."""
     head, tail = (_plain(part) for part in SETUP.split("REPOSITORY"))
-    ours = {_plain(text) for text in ("", SETUP_LOCAL, free_cell(exercise), exercise.starter, opened(exercise.starter))}
-    texts = [_plain(cell.source) for cell in cells]
-    # The set-up cell's URL is the one thing in it that differs between courses; it stands on one line.
-    return bool(texts) and all(
-        text in ours or (text.startswith(head) and text.endswith(tail) and "\n" not in text[len(head) : -len(tail)])
-        for text in texts
-    )
+    starters = (exercise.starter, opened(exercise.starter))
+    ours = {_plain(text) for text in ("", SETUP_LOCAL, free_cell(exercise), *starters)}
+
+    def handed_out(text: str) -> bool:
+        # The set-up cell's URL is the one thing in it that differs between courses; it stands on one line.
+        setup = text.startswith(head) and text.endswith(tail) and "\n" not in text[len(head) : -len(tail)]
+        return text in ours or setup
+
+    return tuple(cell for cell in cells if not handed_out(_plain(cell.source)))
 
 
 def _plain(source: str) -> str:

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from autograder.models import Case, Observation, Opaque, Outcome, Raised, Scalar, Tensor, Value
 from autograder.scenarios import SCENARIOS
+from autograder.tensors import without_address
 from autograder.values import BadValue, decode, encode
 
 OUTPUT_LIMIT: Final = 10_000
@@ -77,7 +78,7 @@ def quiet(output: io.StringIO) -> Iterator[None]:
 def describe(error: BaseException, cell_of: CellOf | None = None) -> Raised:
     """Return an exception as plain data, with the innermost line of the student's own code."""
     try:
-        message = str(error)[:_MESSAGE_LIMIT]
+        message = without_address(str(error))[:_MESSAGE_LIMIT]
     except Exception:  # a student's __str__ may do anything
         message = ""
     name = type(error).__name__[:100]

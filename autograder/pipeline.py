@@ -8,6 +8,7 @@ pages, and one writer takes the results in batches. Nothing holds the class but 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import threading
@@ -23,7 +24,7 @@ from autograder import files
 from autograder.attempt import Cage, grade_one, ungraded
 from autograder.gradebook import GradebookWriter
 from autograder.models import Exercise, Score, Submission
-from autograder.notebooks import graded_notebook
+from autograder.notebooks import graded_notebook, own_cells
 from autograder.plan import Plan
 from autograder.report.html import feedback_page
 from autograder.report.records import from_record, json_line
@@ -171,7 +172,8 @@ def grade_class(
 
     def write_pages(graded: Graded) -> None:
         score, exercise = graded.score, exercises[graded.score.exercise]
-        page = feedback_page(score, exercise, graded.submission.cells, book_url=output.book_url)
+        own = own_cells(graded.submission.cells, exercise)
+        page = feedback_page(score, exercise, own, book_url=output.book_url)
         files.write(output.feedback(score), page)
         files.write(output.autograded(score), graded_notebook(_bytes(graded.submission), exercise, score))
 
@@ -202,7 +204,9 @@ def _bytes(submission: Submission) -> bytes:
     # The file as it was, where it is a notebook that collect could read; else a notebook of the cells.
     if submission.path.suffix == ".ipynb" and not submission.unreadable:
         with contextlib.suppress(OSError, Refused):
-            return read_bytes(submission.path)
+            data = read_bytes(submission.path)
+            if hashlib.sha256(data).hexdigest() == submission.content_hash:  # it may have changed since it was graded
+                return data
     cells = [{"cell_type": "code", "source": cell.source, "metadata": {}, "outputs": []} for cell in submission.cells]
     return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}).encode() if cells else b""
 

@@ -5,6 +5,7 @@ In a browser the module ``torch`` is the page's small stand-in and NumPy is abse
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ from autograder.models import Opaque, Scalar, Tensor, Value
 MAX_ELEMENTS: Final = 2_000_000
 MAX_TEXT: Final = 200
 MAX_DEPTH: Final = 12
+_ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]{6,16}\b")
 
 
 def build(value: Value, device: str = "cpu", shared: dict[str, Any] | None = None) -> Any:
@@ -105,10 +107,15 @@ def _plain_array(value: Any) -> Value:
 
 def _opaque(value: Any) -> Opaque:
     try:
-        text = repr(value)[:MAX_TEXT]
+        text = without_address(repr(value))[:MAX_TEXT]
     except Exception as error:  # a student's __repr__ may do anything
         text = f"its repr raises {type(error).__name__}"
     return Opaque(type(value).__name__, text)
+
+
+def without_address(text: str) -> str:
+    """Return the text without the memory addresses of Python's own reprs, which differ from run to run."""
+    return _ADDRESS.sub("", text)
 
 
 def overwrite(value: Any) -> None:

@@ -202,8 +202,18 @@ CLASS: tuple[tuple[str, str, Callable[[Exercise, Notebook], bytes]], ...] = (
     ("ravi", STEP, rearranged),
     ("tara", STEP, answer("wrong", "uses_grad_scaler")),
     ("vera", STEP, explorer),
+    ("hana", SCALE, answer("right", "runs_by_groupby")),
+    ("jun", SCALE, answer("wrong", "counts_all_good_steps")),
+    ("kofi", SCALE, answer("wrong", "records_after_the_update")),
+    ("lena", SCALE, answer("wrong", "one_step_late")),
+    ("mei", SCALE, answer("wrong", "floor_of_one")),
+    ("noor", SCALE, answer("wrong", "keeps_the_int")),
+    ("pia", SCALE, untouched),
+    ("loop-sam", SCALE, typed(_LOOP)),
     ("damaged-cut", STEP, cut),
+    ("damaged-empty", SCALE, empty),
     ("hostile-forger", STEP, typed(_FORGER)),
+    ("hostile-snoop", SCALE, typed(_SNOOP)),
 )
 
 

@@ -445,6 +445,10 @@ def test_a_long_name_is_cut_to_what_a_gradebook_and_a_file_name_take(tmp_path: P
     assert found["x" * 200].startswith("x" * 112 + "...")
     assert found["y" * 128] == "y" * 128
 
+    copied = found["x" * 200]
+    put(tmp_path, f"{copied}/grad_scaler_step/grad_scaler_step.ipynb")
+    assert len({each.student for each in collect(tmp_path, SLUGS)}) == len(names) + 1
+
 
 @given(st.lists(st.binary(min_size=1, max_size=255), min_size=2, max_size=2, unique=True))
 def test_different_folders_are_different_students(names: list[bytes]) -> None:

@@ -64,7 +64,10 @@ def verify(exercise: Exercise, expectations: Expectations) -> int:
 
 
 def _compare(oracle: Oracle, arguments: Mapping[str, Value], ours: Value, device: str) -> str | None:
-    seen = observe(oracle.pytorch, Case("", (arguments,)), device=device).outcomes[0]
+    import torch
+
+    with torch.device(device):  # what an oracle makes itself is made there, too
+        seen = observe(oracle.pytorch, Case("", (arguments,)), device=device).outcomes[0]
     if seen.raised is not None:
         return f"PyTorch raised {seen.raised.type_name}: {seen.raised.message}"
     return oracle.agrees(ours, seen.returned)

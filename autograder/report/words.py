@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -10,6 +11,8 @@ from autograder.models import CheckResult, CheckStatus, Score
 _NO_ANSWER: Final[frozenset[CheckStatus]] = frozenset(("timeout", "not_run"))
 LABELS: Final = {"returned": "It returned", "after": "It left its arguments as", "later": "Read again later, it was"}
 """How the part of the outcome that a check shows is introduced."""
+_FILE: Final = re.compile(r"\A[^:]*\.(?:ipynb|py): ")
+"""The file that a reason begins with; a table names the student beside it."""
 
 
 def mark(result: CheckResult) -> str:
@@ -82,7 +85,7 @@ def shared_trouble(checks: Sequence[CheckResult]) -> str:
 def first_problem(score: Score) -> str:
     """Return in a few words what to look at first; empty where nothing is lost."""
     if score.status != "graded" or score.reason:
-        return score.reason or headline(score)
+        return _FILE.sub("", score.reason) or headline(score)
     lost = next((result for result in score.checks if result.status != "passed"), None)
     if lost is None:
         return ""

@@ -1,0 +1,28 @@
+# caught by keeps_the_form: an_array_is_of_floats
+from __future__ import annotations
+
+import numpy as np
+
+
+def dynamic_loss_scale(
+    overflows: list[bool],
+    init_scale: float = 65536.0,
+    growth_factor: float = 2.0,
+    backoff_factor: float = 0.5,
+    growth_interval: int = 2000,
+) -> dict[str, list[float] | list[int] | float]:
+    scale = init_scale
+    run = 0
+    scales, skipped = [], []
+    for step, overflow in enumerate(overflows):
+        scales.append(scale)
+        if overflow:
+            skipped.append(step)
+            scale *= backoff_factor
+            run = 0
+        else:
+            run += 1
+            if run == growth_interval:
+                scale *= growth_factor
+                run = 0
+    return {"scales": np.array(scales), "skipped": skipped, "final_scale": float(scale)}

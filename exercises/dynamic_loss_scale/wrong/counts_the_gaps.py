@@ -1,0 +1,24 @@
+# caught by grows_at_the_interval: first_step_is_no_step
+from __future__ import annotations
+
+
+def dynamic_loss_scale(
+    overflows: list[bool],
+    init_scale: float = 65536.0,
+    growth_factor: float = 2.0,
+    backoff_factor: float = 0.5,
+    growth_interval: int = 2000,
+) -> dict[str, list[float] | list[int] | float]:
+    scale = float(init_scale)
+    scales, skipped = [], []
+    last = 0
+    for step, overflow in enumerate(overflows):
+        scales.append(scale)
+        if overflow:
+            skipped.append(step)
+            scale *= backoff_factor
+            last = step
+        elif step - last == growth_interval:
+            scale *= growth_factor
+            last = step
+    return {"scales": scales, "skipped": skipped, "final_scale": scale}

@@ -1,0 +1,26 @@
+# caught by defaults: defaults_belong_to_the_caller
+from __future__ import annotations
+
+
+def dynamic_loss_scale(
+    overflows: list[bool],
+    init_scale: float,
+    growth_factor: float,
+    backoff_factor: float,
+    growth_interval: int,
+) -> dict[str, list[float] | list[int] | float]:
+    scale = float(init_scale)
+    run = 0
+    scales, skipped = [], []
+    for step, overflow in enumerate(overflows):
+        scales.append(scale)
+        if overflow:
+            skipped.append(step)
+            scale *= backoff_factor
+            run = 0
+        else:
+            run += 1
+            if run == growth_interval:
+                scale *= growth_factor
+                run = 0
+    return {"scales": scales, "skipped": skipped, "final_scale": scale}

@@ -1,0 +1,25 @@
+# caught by keeps_the_form: a_row_for_every_step
+from __future__ import annotations
+
+
+def dynamic_loss_scale(
+    overflows: list[bool],
+    init_scale: float = 65536.0,
+    growth_factor: float = 2.0,
+    backoff_factor: float = 0.5,
+    growth_interval: int = 2000,
+) -> dict[str, list[float] | list[int] | float]:
+    scale = float(init_scale)
+    run = 0
+    rows = []
+    for step, overflow in enumerate(overflows):
+        rows.append({"step": step, "scale": scale, "skipped": bool(overflow)})
+        if overflow:
+            scale *= backoff_factor
+            run = 0
+        else:
+            run += 1
+            if run == growth_interval:
+                scale *= growth_factor
+                run = 0
+    return rows

@@ -1,0 +1,25 @@
+# caught by grows_at_the_interval: interval_must_be_exceeded
+# like one_step_late: it measures a distance in place of counting, and forgets that both ends belong to it
+from __future__ import annotations
+
+
+def dynamic_loss_scale(
+    overflows: list[bool],
+    init_scale: float = 65536.0,
+    growth_factor: float = 2.0,
+    backoff_factor: float = 0.5,
+    growth_interval: int = 2000,
+) -> dict[str, list[float] | list[int] | float]:
+    scale = float(init_scale)
+    scales, skipped = [], []
+    start = 0
+    for step, overflow in enumerate(overflows):
+        scales.append(scale)
+        if overflow:
+            skipped.append(step)
+            scale *= backoff_factor
+            start = step + 1
+        elif step - start == growth_interval:
+            scale *= growth_factor
+            start = step + 1
+    return {"scales": scales, "skipped": skipped, "final_scale": scale}
