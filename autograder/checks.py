@@ -19,7 +19,6 @@ An exercise's ``checks.py`` defines ``CHECKS`` (in the order in which they are s
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -40,7 +39,7 @@ from autograder.models import (
     Value,
 )
 from autograder.observations import digest
-from autograder.values import number, show
+from autograder.values import DTYPES, number, position, rounded, show
 
 __all__ = [
     "Case",
@@ -75,7 +74,7 @@ def tensor(
     share: str = "",
     library: str = "torch",
 ) -> Tensor:
-    """Return a Tensor from nested sequences; the values of a float16 or float32 are rounded to it.
+    """Return a Tensor from nested sequences; the values of a float16, bfloat16 or float32 are rounded to it.
 
     Args:
         values: a number (0-d) or nested lists of equal lengths; ``[]`` has shape (0,).
@@ -83,31 +82,24 @@ def tensor(
         strided: build a non-contiguous view.
         share: tensors of one call with the same name are one object.
         library: "torch" or "numpy".
+
+    Raises:
+        ValueError: no such dtype, rows of different lengths, or elements that are not numbers.
     """
+    if dtype not in DTYPES:
+        raise ValueError(f"there is no dtype {dtype!r}; there are {', '.join(sorted(DTYPES))}")
     shape: list[int] = []
-    level: Any = values
-    while isinstance(level, (list, tuple)):
-        shape.append(len(level))
-        level = level[0] if level else None
-    flat: list[Any] = [values] if not shape else list(values)  # type: ignore[arg-type]
-    for _ in shape[1:]:
+    flat: list[Any] = [values]
+    while flat and isinstance(flat[0], (list, tuple)):
+        if not all(isinstance(row, (list, tuple)) and len(row) == len(flat[0]) for row in flat):
+            raise ValueError(f"rows of different lengths: {values!r}")
+        shape.append(len(flat[0]))
         flat = [item for row in flat for item in row]
-    if len(flat) != math.prod(shape):
-        raise ValueError(f"rows of different lengths: {values!r}")
+    if not all(isinstance(item, (bool, int, float)) for item in flat):
+        raise ValueError(f"elements that are not numbers: {values!r}")
     if dtype.startswith(("float", "bfloat")):
         flat = [rounded(float(item), dtype) for item in flat]
     return Tensor(dtype, tuple(shape), tuple(flat), library, strided, share)  # type: ignore[arg-type]
-
-
-def rounded(value: float, dtype: str) -> float:
-    """Return the float16 or float32 nearest to a value, inf beyond the largest; other dtypes leave it as it is."""
-    code = {"float16": "<e", "float32": "<f"}.get(dtype)
-    if code is None:
-        return value
-    try:
-        return float(struct.unpack(code, struct.pack(code, value))[0])
-    except OverflowError:
-        return math.copysign(math.inf, value)
 
 
 def f32(*values: float, **options: Any) -> Tensor:
@@ -129,7 +121,7 @@ def full(size: int, value: float, dtype: str = "float32", **others: float) -> Te
     return tensor(items, dtype)
 
 
-def case(name: str, **arguments: Value) -> Case:
+def case(name: str, /, **arguments: Value) -> Case:
     """Return a case of one call with these keyword arguments."""
     return Case(name, (arguments,))
 
@@ -180,7 +172,7 @@ def _raises(got: Raised | None, want: Raised | None) -> Mismatch | None:
         return None if want is None else Mismatch(f"it returned where it must raise {want.type_name}")
     if want is not None and got.type_name == want.type_name:
         return None
-    where = "" if got.line is None else f" (line {got.line}{_in_cell(got)}: {got.source})"
+    where = "" if got.line is None else f" (line {got.line}{_in_cell(got)}{got.source and ': ' + got.source})"
     if got.type_name == FORBIDDEN_EXCEPTION:
         return Mismatch(got.message, status="forbidden")
     if got.type_name == "MemoryError" or "can't allocate memory" in got.message:
@@ -201,8 +193,9 @@ def _in_cell(raised: Raised) -> str:
 def differ(got: Value, want: Value, *, rtol: float = 0.0, atol: float = 0.0, where: str = "it") -> str | None:
     """Return one sentence about the first difference between two values, or None where there is none.
 
-    Types must agree: list, tuple, dict (same keys), tensor (library, dtype, shape), bool, int, float. nan equals
-    nan; 0.0 equals -0.0; inf only the same inf. Numbers a, b agree when ``|a - b| <= atol + rtol * |b|``.
+    Types must agree: list, tuple, dict (same keys), tensor (library, dtype, shape), NumPy scalar (dtype), bool, int,
+    float. nan equals nan; 0.0 equals -0.0; inf only the same inf. Numbers a, b agree when
+    ``|a - b| <= atol + rtol * |b|``.
     """
     if type(want) is Tensor:
         return _differ_tensors(got, want, rtol, atol, where)
@@ -212,11 +205,13 @@ def differ(got: Value, want: Value, *, rtol: float = 0.0, atol: float = 0.0, whe
         if type(got) is not dict:
             return f"{where} is {kind_of(got)}, not a dict"
         if got.keys() != want.keys():
-            return f"{where} has the keys {sorted(got)}, not {sorted(want)}"
+            return f"{where} has the keys {show(sorted(got))}, not {show(sorted(want))}"
         parts = (differ(got[key], want[key], rtol=rtol, atol=atol, where=f"{where}[{key!r}]") for key in want)
         return next((part for part in parts if part), None)
     if type(got) is not type(want):
         return f"{where} is {show(got)} ({kind_of(got)}), not {show(want)} ({kind_of(want)})"
+    if type(want) is Scalar and got.dtype == want.dtype:
+        return None if close(got.value, want.value, rtol, atol) else f"{where} is {show(got)}, not {show(want)}"
     if type(want) in (int, float):
         return None if close(got, want, rtol, atol) else f"{where} is {show(got)}, not {show(want)}"
     return None if got == want else f"{where} is {show(got)}, not {show(want)}"
@@ -226,11 +221,14 @@ def close(got: float, want: float, rtol: float = 0.0, atol: float = 0.0) -> bool
     """Return whether two real numbers agree within the tolerance; nan agrees with nan."""
     if got == want:
         return True
-    if math.isnan(want):
-        return math.isnan(got)
-    if not math.isfinite(got) or not math.isfinite(want):
+    try:
+        if math.isnan(want):
+            return math.isnan(got)
+        if not math.isfinite(got) or not math.isfinite(want):
+            return False
+        return abs(got - want) <= atol + rtol * abs(want)
+    except OverflowError:  # an int beyond the largest float is near none but itself
         return False
-    return abs(got - want) <= atol + rtol * abs(want)
 
 
 def _differ_items(got: Value, want: Sequence[Value], rtol: float, atol: float, where: str) -> str | None:
@@ -261,17 +259,9 @@ def _differ_tensors(got: Value, want: Tensor, rtol: float, atol: float, where: s
         return f"{where} has shape {got.shape}, not {want.shape}"
     for index, (a, b) in enumerate(zip(got.values, want.values, strict=True)):
         if not close(a, b, rtol, atol):
-            place = where if not want.shape else f"{where}[{_position(index, want.shape)}]"
+            place = where if not want.shape else f"{where}[{position(index, want.shape)}]"
             return f"{place} is {number(a, got.dtype)}, not {number(b, want.dtype)}"
     return None
-
-
-def _position(index: int, shape: tuple[int, ...]) -> str:
-    parts: list[str] = []
-    for size in reversed(shape):
-        index, rest = divmod(index, size)
-        parts.append(str(rest))
-    return ", ".join(reversed(parts))
 
 
 def _count(n: int) -> str:
@@ -286,7 +276,7 @@ def kind_of(value: Value) -> str:
         return "a tensor" if value.library == "torch" else "a NumPy array"
     if type(value) is Scalar:
         return f"a numpy.{value.dtype}"
-    name = getattr(value, "type_name", type(value).__name__)
+    name = getattr(value, "type_name", type(value).__name__)[:100]
     return f"an {name}" if name[:1].lower() in "aeiou" else f"a {name}"
 
 
@@ -380,7 +370,7 @@ def _message(check: Check, mismatch: Mismatch, call: str, returned: str, expecte
 
 
 def _sentence(text: str) -> str:
-    """Return a text with a capital and a full stop; a first word that is code (a name, a dotted path) stays as it is."""
+    """Return a text with a capital and a full stop; a first word that is code (a name, a path) stays as it is."""
     first = text.partition(" ")[0]
     begun = text[:1].upper() + text[1:] if first.isalpha() else text
     return begun if begun.endswith((".", "?", "!", "…")) else f"{begun}."

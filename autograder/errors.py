@@ -1,4 +1,4 @@
-"""What every expected error is: something outside the program is not as it must be, and one sentence says what to do."""
+"""What every expected error is: something outside the program is not as it must be; one sentence says what to do."""
 
 
 class CourseError(Exception):

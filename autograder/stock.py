@@ -34,15 +34,21 @@ class StockScore:
 
 
 def stock_scores(exercise: Exercise, answers: Mapping[str, str], work: Path) -> dict[str, StockScore]:
-    """Grade answers with nbgrader's own commands, in a course of their own.
+    """Grade answers, each the source code of the solution cell, as ``stock_scores_of_notebooks`` does."""
+    notebooks = {name: submission_notebook(exercise, answer) for name, answer in answers.items()}
+    return stock_scores_of_notebooks(exercise, notebooks, work)
+
+
+def stock_scores_of_notebooks(exercise: Exercise, notebooks: Mapping[str, str], work: Path) -> dict[str, StockScore]:
+    """Grade notebooks with nbgrader's own commands, in a course of their own.
 
     Args:
         exercise: the exercise; its course root holds ``nbgrader_config.py``.
-        answers: source code of the solution cell, by any name.
+        notebooks: text of each submitted notebook, by any name.
         work: an empty folder for the course, nbgrader's configuration and Jupyter's files.
 
     Returns:
-        The score of each answer, under its name.
+        The score of each notebook, under its name.
 
     Raises:
         StockError: nbgrader failed, or left a check of a submission without a grade.
@@ -51,15 +57,15 @@ def stock_scores(exercise: Exercise, answers: Mapping[str, str], work: Path) -> 
     shutil.copy(root / "nbgrader_config.py", work)  # it puts the course beside itself
     course, slug = work / "build" / "course", exercise.slug
     files.write(course / "source" / slug / f"{slug}.ipynb", source_notebook(exercise, ""))
-    students = {f"s{number:04}": name for number, name in enumerate(answers)}
+    students = {f"s{number:04}": name for number, name in enumerate(notebooks)}
     for student, name in students.items():
         path = course / "submitted" / student / slug / f"{slug}.ipynb"
-        files.write(path, submission_notebook(exercise, answers[name]))
+        files.write(path, notebooks[name])
     environment = stock_environment(root, work)
     run_nbgrader(["generate_assignment", slug], work, environment)
     start = time.perf_counter()
     run_nbgrader(["autograde", slug], work, environment)
-    seconds = (time.perf_counter() - start) / max(1, len(answers))
+    seconds = (time.perf_counter() - start) / max(1, len(notebooks))
     grades = _grades(course / "gradebook.db", slug)
     return {name: _score(exercise, grades.get(student, {}), name, seconds) for student, name in students.items()}
 

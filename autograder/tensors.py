@@ -5,15 +5,19 @@ In a browser the module ``torch`` is the page's small stand-in and NumPy is abse
 
 from __future__ import annotations
 
+import math
 import re
 import sys
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any, Final, Literal
 
 from autograder.models import Opaque, Scalar, Tensor, Value
+from autograder.values import DTYPES, LARGE_INT, in_64_bits
 
 MAX_ELEMENTS: Final = 2_000_000
 MAX_TEXT: Final = 200
 MAX_DEPTH: Final = 12
+_NAME_OF: Final = type.__dict__["__name__"].__get__
 _ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]{6,16}\b")
 
 
@@ -44,39 +48,69 @@ def build(value: Value, device: str = "cpu", shared: dict[str, Any] | None = Non
 
 
 def _tensor(value: Tensor, device: str) -> Any:
+    wide: Any
     if value.library == "numpy":
         import numpy
 
-        return numpy.array(value.values, dtype=value.dtype).reshape(value.shape)
-    import torch
+        made = numpy.array(value.values, dtype=value.dtype).reshape(value.shape)
+        wide = numpy.zeros((*value.shape, 2), dtype=value.dtype) if value.strided else None
+    else:
+        import torch
 
-    dtype = getattr(torch, value.dtype)
-    made = torch.tensor(list(value.values), dtype=dtype, device=device).reshape(value.shape)
-    if not value.strided:
+        dtype = getattr(torch, value.dtype)
+        made = torch.tensor(list(value.values), dtype=dtype, device=device).reshape(value.shape)
+        wide = torch.zeros((*value.shape, 2), dtype=dtype, device=device) if value.strided else None
+    if wide is None:
         return made
     # Every second element of a buffer twice as large: same values, non-contiguous.
-    wide = torch.zeros((*value.shape, 2), dtype=dtype, device=device)
     wide[..., 0] = made
     return wide[..., 0]
 
 
 def plain(value: Any, depth: int = MAX_DEPTH) -> Value:
-    """Return a value as plain data; what is none of the known kinds becomes Opaque."""
+    """Return a value as plain data; what is none of the known kinds, or cannot be read, becomes Opaque."""
     kind = type(value)
-    if value is None or kind in (bool, int, float):
+    if value is None or kind is bool or kind is float:
         return value
+    if kind is int:
+        return value if in_64_bits(value) else LARGE_INT
     if kind is str:
         return value[:MAX_TEXT]
     if depth == 0:
-        return Opaque(kind.__name__, "nested too deeply")
-    if kind in (list, tuple):
-        if len(value) > MAX_ELEMENTS:
-            return Opaque(kind.__name__, f"{len(value)} elements")
-        if kind is list and set(map(type, value)) <= {bool, int, float}:
-            return list(value)
-        return kind(plain(item, depth - 1) for item in value)
+        return Opaque(type_name(value), "nested too deeply")
+    if kind is list or kind is tuple:
+        return _plain_items(value, depth)
     if kind is dict and all(type(key) is str for key in value):
         return {key: plain(item, depth - 1) for key, item in value.items()}
+    try:
+        return _of_library(value)
+    except MemoryError:
+        raise
+    except Exception as error:  # a subclass of Tensor may do anything
+        return Opaque(type_name(value), f"its values cannot be read: {type_name(error)}")
+
+
+def _plain_items(items: Any, depth: int) -> Value:
+    if len(items) > MAX_ELEMENTS:
+        return Opaque(type_name(items), f"{len(items)} elements")
+    if type(items) is list:
+        if _are_numbers(items):
+            return list(items)
+        if (scalars := _scalars(items)) is not None:
+            return scalars
+    return type(items)(plain(item, depth - 1) for item in items)
+
+
+def _are_numbers(items: Sequence[Any]) -> bool:
+    """Return whether all are Python numbers that are plain data as they stand."""
+    kinds = set(map(type, items))
+    if not kinds <= {bool, int, float}:
+        return False
+    whole = [item for item in items if type(item) is int] if int in kinds else [0]
+    return in_64_bits(min(whole)) and in_64_bits(max(whole))
+
+
+def _of_library(value: Any) -> Value:
     torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
     if torch is not None and isinstance(value, torch.Tensor):
         return _plain_tensor(value)
@@ -84,33 +118,67 @@ def plain(value: Any, depth: int = MAX_DEPTH) -> Value:
         return _plain_array(value)
     if numpy is not None and isinstance(value, numpy.generic):
         item = value.item()
-        return Scalar(str(value.dtype), item) if type(item) in (bool, int, float) else _opaque(value)
+        return Scalar(str(value.dtype), item) if _are_numbers([item]) else _opaque(value)
     return _opaque(value)
 
 
+def _scalars(items: list[Any]) -> list[Scalar] | None:
+    """Return a long list of NumPy scalars of one type all at once, None where it is something else."""
+    numpy = sys.modules.get("numpy")
+    kinds = set(map(type, items))
+    if numpy is None or len(kinds) != 1 or not issubclass(kinds.pop(), (numpy.bool_, numpy.integer, numpy.floating)):
+        return None
+    array = numpy.array(items)
+    dtype, values = str(array.dtype), array.tolist()
+    return [Scalar(dtype, value) for value in values] if _are_numbers(values) else None
+
+
 def _plain_tensor(value: Any) -> Value:
-    dtype = str(value.dtype).removeprefix("torch.")
-    if value.numel() > MAX_ELEMENTS or value.is_sparse or value.is_complex():
-        return Opaque("Tensor", f"{dtype}, {value.numel()} elements, {value.layout}")
+    dtype, count = str(value.dtype).removeprefix("torch."), value.numel()
+    # What is odd about it stands in the name of its type, because that is what a message says.
+    if str(value.layout) != "torch.strided":
+        return Opaque(f"tensor of layout {value.layout}", f"{dtype}, {count} elements")
     if value.device.type == "meta":
-        return Opaque("Tensor", "on the meta device, without values")
-    flat = value.detach().reshape(-1).to("cpu")
-    return Tensor(dtype, tuple(value.shape), tuple(flat.tolist()))
+        return Opaque("tensor on the meta device", "it has no values")
+    if dtype not in DTYPES:
+        return Opaque(f"tensor of {dtype}", f"{count} elements")
+    if count > MAX_ELEMENTS:
+        return Opaque(f"tensor of {count} elements", dtype)
+    return _tensor_of(value, dtype, value.detach().reshape(-1).to("cpu").tolist(), "torch")
 
 
 def _plain_array(value: Any) -> Value:
     dtype = str(value.dtype)
-    if value.size > MAX_ELEMENTS or value.dtype.kind not in "biuf":
-        return Opaque("ndarray", f"{dtype}, {value.size} elements")
-    return Tensor(dtype, tuple(value.shape), tuple(value.reshape(-1).tolist()), library="numpy")
+    if dtype not in DTYPES:
+        return Opaque(f"NumPy array of {dtype}", f"{value.size} elements")
+    if value.size > MAX_ELEMENTS:
+        return Opaque(f"NumPy array of {value.size} elements", dtype)
+    return _tensor_of(value, dtype, value.reshape(-1).tolist(), "numpy")
+
+
+def _tensor_of(value: Any, dtype: str, values: list[Any], library: Literal["torch", "numpy"]) -> Value:
+    shape = tuple(value.shape)
+    if len(values) != math.prod(shape) or not set(map(type, values)) <= {bool, int, float}:
+        return Opaque(type_name(value), "its elements are not numbers")  # a matrix, a masked array, a subclass
+    return Tensor(dtype, shape, tuple(values), library)
 
 
 def _opaque(value: Any) -> Opaque:
     try:
-        text = without_address(repr(value))[:MAX_TEXT]
+        text = exactly(without_address(exactly(repr(value), 10 * MAX_TEXT)), MAX_TEXT)
     except Exception as error:  # a student's __repr__ may do anything
-        text = f"its repr raises {type(error).__name__}"
-    return Opaque(type(value).__name__, text)
+        text = f"its repr raises {type_name(error)}"
+    return Opaque(type_name(value), text)
+
+
+def type_name(value: Any) -> str:
+    """Return the name of a value's class, whatever its metaclass says."""
+    return exactly(_NAME_OF(type(value)), 100)
+
+
+def exactly(text: str, limit: int) -> str:
+    """Return up to ``limit`` characters of a text as a str proper, whatever a subclass of str would do."""
+    return str.__getitem__(text, slice(limit))
 
 
 def without_address(text: str) -> str:

@@ -11,7 +11,7 @@ import base64
 import binascii
 import math
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
@@ -25,10 +25,27 @@ _SHORT: Final = 16
 _PACKS: Final = {bool: "?", int: "q", float: "d"}
 _UNPACKS: Final = {"?": bool, "q": int, "d": float}
 _INT_LIMIT: Final = 2**63
+_MAX_DIMENSIONS: Final = 64
+"""As many as PyTorch and NumPy allow."""
+_SHOWN: Final = 4_000
+"""Characters that the text of one value may have."""
+_WHOLE: Final = 64
+"""Items of one container that are shown, at most."""
+_SHOWN_DEPTH: Final = 5
+"""How deep containers are shown: what a stranger nests deeper says nothing and takes long."""
 
 
 class BadValue(ValueError):
     """The text is not a value in this form, or exceeds a limit."""
+
+
+LARGE_INT: Final = Opaque("int", "an integer beyond 64 bits")
+"""What stands for such an integer."""
+
+
+def in_64_bits(value: int) -> bool:
+    """Return whether an integer is one that the JSON form keeps."""
+    return -_INT_LIMIT <= value < _INT_LIMIT
 
 
 # ------------------------------------------------------------------------- to JSON
@@ -39,15 +56,15 @@ def encode(value: Value) -> Any:
     if value is None or value is True or value is False or type(value) is str:
         return value
     if type(value) is int:
-        return value if -_INT_LIMIT <= value < _INT_LIMIT else {"opaque": ["int", "an integer beyond 64 bits"]}
+        return value if in_64_bits(value) else encode(LARGE_INT)
     if type(value) is float:
         return value if math.isfinite(value) else {"f": repr(value)}
     if type(value) is list:
         return _encode_items(value)
     if type(value) is tuple:
         return {"tuple": _encode_items(value)}
-    if type(value) is dict:
-        return {"dict": {str(key): encode(item) for key, item in value.items()}}
+    if type(value) is dict and all(type(key) is str for key in value):
+        return {"dict": {key: encode(item) for key, item in value.items()}}
     if type(value) is Tensor:
         extra = {"library": value.library, "strided": value.strided, "share": value.share}
         plain = {"library": "torch", "strided": False, "share": ""}
@@ -66,16 +83,18 @@ def encode(value: Value) -> Any:
 
 def _encode_items(items: Sequence[Value]) -> Any:
     kinds = {type(item) for item in items}
+    if len(items) > _SHORT and kinds == {Scalar} and len({item.dtype for item in items}) == 1:
+        return {"scalars": items[0].dtype, "data": _encode_items([item.value for item in items])}
     if len(items) <= _SHORT or len(kinds) != 1 or (kind := kinds.pop()) not in _PACKS:
         return [encode(item) for item in items]
-    runs = list(_runs(items))
-    if len(runs) <= len(items) // 4:
-        return {"runs": [[encode(item), count] for item, count in runs]}
     code = _PACKS[kind]
     try:
         raw = struct.pack(f"<{len(items)}{code}", *items)
     except struct.error:  # an integer beyond 64 bits
         return [encode(item) for item in items]
+    runs = list(_runs(items))
+    if len(runs) <= len(items) // 4:
+        return {"runs": [[encode(item), count] for item, count in runs]}
     return {"b64": base64.b64encode(raw).decode("ascii"), "as": code}
 
 
@@ -90,35 +109,40 @@ def _runs(items: Sequence[Value]) -> Iterator[tuple[Value, int]]:
 
 
 @dataclass(slots=True)
-class _Budget:
-    elements: int
-    text: int
+class Budget:
+    """What may still be decoded: one budget serves all values of one observation."""
+
+    elements: int = 2_000_000
+    """Elements of all sequences and tensors together."""
+    text: int = 1_000_000
+    """Characters of all strings together."""
 
     def take(self, elements: int) -> None:
+        """Take so many elements off; BadValue where there are not as many."""
         self.elements -= elements
         if self.elements < 0:
             raise BadValue("too many elements")
 
     def read(self, text: str) -> str:
+        """Return the text, taken off; BadValue where it is too long."""
         self.text -= len(text)
         if self.text < 0:
             raise BadValue("too much text")
         return text
 
 
-def decode(data: Any, *, elements: int = 2_000_000, text: int = 1_000_000, depth: int = 16) -> Value:
+def decode(data: Any, budget: Budget | None = None, *, depth: int = 16) -> Value:
     """Return the value of a JSON form; BadValue for anything that ``encode`` could not have written.
 
     Args:
         data: what ``json.loads`` returned; it may come from a stranger.
-        elements: how many elements all sequences and tensors may have together.
-        text: how many characters all strings may have together.
+        budget: what this value, and those that it is shared with, may have; one of its own by default.
         depth: how deep containers may nest.
     """
-    return _decode(data, _Budget(elements, text), depth)
+    return _decode(data, Budget() if budget is None else budget, depth)
 
 
-def _decode(data: Any, budget: _Budget, depth: int) -> Value:
+def _decode(data: Any, budget: Budget, depth: int) -> Value:
     if depth < 0:
         raise BadValue("nested too deeply")
     budget.take(1)
@@ -128,7 +152,7 @@ def _decode(data: Any, budget: _Budget, depth: int) -> Value:
     if kind is str:
         return budget.read(data)
     if kind is int:
-        if not -_INT_LIMIT <= data < _INT_LIMIT:
+        if not in_64_bits(data):
             raise BadValue("an integer beyond 64 bits")
         return data
     if kind is float:
@@ -144,7 +168,7 @@ def _decode(data: Any, budget: _Budget, depth: int) -> Value:
         return _special(data["f"])
     if keys == {"tuple"}:
         return tuple(_decode_items(data["tuple"], budget, depth))
-    if keys <= {"runs"} or keys == {"b64", "as"}:
+    if keys in ({"runs"}, {"b64", "as"}, {"scalars", "data"}):
         return _decode_items(data, budget, depth)
     if keys == {"dict"} and type(data["dict"]) is dict:
         return {budget.read(key): _decode(item, budget, depth - 1) for key, item in data["dict"].items()}
@@ -169,7 +193,7 @@ def _special(text: Any) -> float:
     return float(text)
 
 
-def _decode_items(data: Any, budget: _Budget, depth: int) -> list[Value]:
+def _decode_items(data: Any, budget: Budget, depth: int) -> list[Value]:
     if type(data) is list:
         return [_decode(item, budget, depth - 1) for item in data]
     if type(data) is not dict:
@@ -185,6 +209,13 @@ def _decode_items(data: Any, budget: _Budget, depth: int) -> list[Value]:
                 raise BadValue("a run of something that is not a number")
             items.extend([item] * run[1])
         return items
+    if data.keys() == {"scalars", "data"} and type(data["data"]) in (list, dict):
+        if type(data["scalars"]) is not str or len(data["scalars"]) > 32 or "scalars" in data["data"]:
+            raise BadValue("malformed NumPy scalars")
+        values = _decode_items(data["data"], budget, depth - 1)
+        if not {type(value) for value in values} <= set(_PACKS):
+            raise BadValue("malformed NumPy scalars")
+        return [Scalar(data["scalars"], value) for value in values]
     if data.keys() == {"b64", "as"} and type(data["as"]) is str and data["as"] in _UNPACKS:
         try:
             raw = base64.b64decode(data["b64"], validate=True)
@@ -198,11 +229,13 @@ def _decode_items(data: Any, budget: _Budget, depth: int) -> list[Value]:
     raise BadValue("malformed packed items")
 
 
-def _decode_tensor(data: dict[str, Any], budget: _Budget, depth: int) -> Tensor:
+def _decode_tensor(data: dict[str, Any], budget: Budget, depth: int) -> Tensor:
     dtype, shape = data["tensor"], data["shape"]
     if type(dtype) is not str or dtype not in DTYPES:
         raise BadValue("an unknown dtype")
-    if type(shape) is not list or len(shape) > 16 or not all(type(n) is int and 0 <= n < 2**40 for n in shape):
+    if type(shape) is not list or len(shape) > _MAX_DIMENSIONS:
+        raise BadValue("a malformed shape")
+    if not all(type(n) is int and 0 <= n < _INT_LIMIT for n in shape):
         raise BadValue("a malformed shape")
     library, strided, share = data.get("library", "torch"), data.get("strided", False), data.get("share", "")
     if library not in ("torch", "numpy") or type(strided) is not bool or type(share) is not str:
@@ -218,48 +251,102 @@ def _decode_tensor(data: dict[str, Any], budget: _Budget, depth: int) -> Tensor:
 # --------------------------------------------------------------------------- text
 
 
+def rounded(value: float, dtype: str) -> float:
+    """Return the float16, bfloat16 or float32 nearest to a value, ties to even, inf beyond the largest.
+
+    A bfloat16 is rounded to float32 first, as PyTorch does. Other dtypes leave the value as it is.
+    """
+    code = {"float16": "<e", "bfloat16": "<f", "float32": "<f"}.get(dtype)
+    if code is None or math.isnan(value):
+        return value
+    try:
+        raw = struct.pack(code, value)
+    except OverflowError:
+        return math.copysign(math.inf, value)
+    if dtype == "bfloat16":  # the upper half of a float32's bits
+        (bits,) = struct.unpack("<I", raw)
+        raw = struct.pack("<I", bits + 0x7FFF + (bits >> 16 & 1) & 0xFFFF0000)
+    return float(struct.unpack(code, raw)[0])
+
+
 def number(value: float | int | bool, dtype: str = "float64") -> str:
-    """Return the shortest text that reads back as the same number of that dtype."""
+    """Return the shortest text that reads back as the same number of that dtype; a whole number below 2**53 in full.
+
+    The largest float16 is 65504 and not 65500, although both read back as the same.
+    """
     if type(value) is not float or not math.isfinite(value) or dtype not in ("float16", "bfloat16", "float32"):
         return repr(value)
-    code = "e" if dtype == "float16" else "f"
+    if value.is_integer() and abs(value) < 2**53:
+        return repr(value)
     for digits in range(1, 10):
-        text = f"{value:.{digits}g}"
-        try:
-            (back,) = struct.unpack(f"<{code}", struct.pack(f"<{code}", float(text)))
-        except OverflowError:
-            continue
-        if back == value:
-            return repr(float(text))
+        short = float(f"{value:.{digits}g}")
+        if rounded(short, dtype) == value:
+            return repr(short)
     return repr(value)
 
 
 def show(value: Value, width: int = 160) -> str:
-    """Return a value as Python source would write it, shortened where it is long."""
+    """Return a value as Python source would write it, shortened where it is long, wide or deep."""
+    return _cut(_show(value, width, _SHOWN_DEPTH), _SHOWN)
+
+
+def _show(value: Value, width: int, depth: int) -> str:
     if type(value) is Tensor:
         return _show_tensor(value)
     if type(value) is Scalar:
         return f"numpy.{value.dtype}({number(value.value, value.dtype)})"
     if type(value) is Opaque:
-        return f"<{value.type_name}>" if not value.text else f"<{value.type_name}: {value.text}>"
+        return f"<{value.type_name}: {value.text}>" if value.text else f"<{value.type_name}>"
     if type(value) is list or type(value) is tuple:
-        return _show_items(value, width)
+        return _show_items(value, width, depth)
     if type(value) is dict:
-        return "{" + ", ".join(f"{key!r}: {show(item, width)}" for key, item in value.items()) + "}"
-    text = repr(value)
-    return text if len(text) <= width else text[: width - 1] + "…"
+        return _show_dict(value, width, depth)
+    return _cut(repr(value), width)
 
 
-def _show_items(items: Sequence[Value], width: int) -> str:
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _show_items(items: Sequence[Value], width: int, depth: int) -> str:
     opening, closing = ("[", "]") if type(items) is list else ("(", ",)" if len(items) == 1 else ")")
-    whole = opening + ", ".join(show(item, width) for item in items[:64]) + closing
-    if (len(items) <= 64 and len(whole) <= width) or len(items) <= 4:
+    if items and not depth:
+        return f"{opening}…{closing[-1]}"
+    texts = [_show(item, width, depth - 1) for item in items[:_WHOLE]]
+    whole = opening + ", ".join(texts) + closing
+    if (len(items) <= _WHOLE and len(whole) <= width) or len(items) <= 4:
         return whole
     runs = list(_runs(items))
     if type(items) is list and len(runs) <= 8 and max(count for _, count in runs) > 4:
-        return " + ".join(f"[{show(item)}] * {count}" if count > 1 else f"[{show(item)}]" for item, count in runs)
-    few = ", ".join(show(item, width) for item in items[:6])
-    return f"{opening}{few}, … ({len(items)} in all){closing[-1]}"
+        return " + ".join(_run(_show(item, width, depth - 1), count) for item, count in runs)
+    return f"{opening}{', '.join(texts[:6])}, … ({len(items)} in all){closing[-1]}"
+
+
+def _run(text: str, count: int) -> str:
+    return f"[{text}] * {count}" if count > 1 else f"[{text}]"
+
+
+def _show_dict(items: dict[str, Value], width: int, depth: int) -> str:
+    if items and not depth:
+        return "{…}"
+    texts = [
+        f"{_cut(repr(key), width)}: {_show(item, width, depth - 1)}" for key, item in _first(items.items(), _WHOLE)
+    ]
+    rest = f", … ({len(items)} in all)" if len(items) > _WHOLE else ""
+    return "{" + ", ".join(texts) + rest + "}"
+
+
+def _first(items: Iterable[Any], count: int) -> list[Any]:
+    return [item for item, _ in zip(items, range(count), strict=False)]
+
+
+def position(index: int, shape: tuple[int, ...]) -> str:
+    """Return the place of the element number ``index`` (row-major) as indices: "1, 0"."""
+    parts: list[str] = []
+    for size in reversed(shape):
+        index, rest = divmod(index, size)
+        parts.append(str(rest))
+    return ", ".join(reversed(parts))
 
 
 def _show_tensor(tensor: Tensor) -> str:
@@ -270,13 +357,13 @@ def _show_tensor(tensor: Tensor) -> str:
         return f"{name}({_nest(tensor)}{suffix})"
     shape = "×".join(str(n) for n in tensor.shape)
     first = ", ".join(number(value, tensor.dtype) for value in tensor.values[:3])
-    odd = [
-        f"[{index}] is {value!r}"
-        for index, value in enumerate(tensor.values)
-        if type(value) is float and not math.isfinite(value)
-    ]
+    odd = [f"[{position(index, tensor.shape)}] is {value!r}" for index, value in _first(_non_finite(tensor.values), 4)]
     note = "; " + ", ".join(odd[:3]) + (", …" if len(odd) > 3 else "") if odd else ""
     return f"{name}([{first}, … {shape} elements{note}]{suffix})"
+
+
+def _non_finite(values: Iterable[Value]) -> Iterator[tuple[int, float]]:
+    return ((i, value) for i, value in enumerate(values) if type(value) is float and not math.isfinite(value))
 
 
 def _nest(tensor: Tensor) -> str:

@@ -1,8 +1,8 @@
 """Make the sample class, ``examples/submissions``: 24 notebooks as students hand them in, from right to hostile.
 
-Run ``.venv/bin/python examples/build.py`` after an exercise's notebook changed; ``--check`` only says what is not current.
-Answers come from the exercises' own right/ and wrong/ folders, so that they stay proven; what students do to notebooks
-around them (helper cells, magics, duplicated and reordered cells, damage) is done here.
+Run ``.venv/bin/python examples/build.py`` after a notebook changed; ``--check`` only says what is not current.
+Answers come from the exercises' own right/ and wrong/ folders, so that they stay proven; what students do to
+notebooks around them (helper cells, magics, duplicated and reordered cells, damage) is done here.
 """
 
 from __future__ import annotations
@@ -174,7 +174,9 @@ def grad_scaler_step(grads, scale, growth_factor=2.0, backoff_factor=0.5):
 _SNOOP = """\
 import glob, os, socket, subprocess
 
-found = glob.glob("/**/solutions/*.py", recursive=True) + glob.glob("/**/gradebook.db", recursive=True)
+places = ("/*/", "/home/*/", "/home/*/*/", "/root/*/", "/root/*/*/", "../", "../../", "../../../", "/grader/")
+found = [path for place in places for name in ("solutions/*.py", "exercises/*/checks.py", "gradebook.db")
+         for path in glob.glob(place + name)]
 for path in found:
     os.remove(path)
 try:

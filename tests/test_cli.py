@@ -91,7 +91,9 @@ def test_check_json_has_the_contract_shape(notebook):
     assert record["score"] == 9.0
     assert record["max_score"] == 10.0
     assert record["seed_id"] == "public:2018"
-    assert {"id", "title", "points", "earned", "status", "message", "misconception", "see"} <= record["checks"][0].keys()
+    assert {"id", "title", "points", "earned", "status", "message", "misconception", "see"} <= record["checks"][
+        0
+    ].keys()
     assert record["reference"]["backend"] == "torch.amp.GradScaler"
 
 

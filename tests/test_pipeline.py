@@ -46,7 +46,9 @@ def output(folder: Path) -> Output:
 
 def test_a_class_is_graded_in_order_and_everything_is_written(workers, plans, tmp_path: Path):
     sources = {"right": STEP.solution, "wrong": next(a.source for a in STEP.wrong if a.name == "only_isinf")}
-    submissions = [submitted(tmp_path / "in", f"{n:02}-{kind}", source) for n, (kind, source) in enumerate(sources.items())]
+    submissions = [
+        submitted(tmp_path / "in", f"{n:02}-{kind}", source) for n, (kind, source) in enumerate(sources.items())
+    ]
     lost = Submission("lost", STEP.slug, tmp_path / "gone.ipynb", unreadable="gone.ipynb: there is no such file")
     out = output(tmp_path / "out")
     scores = grade_class(workers, [*submissions, lost], plans, out)

@@ -89,7 +89,9 @@ def test_traces_of_another_device_are_compared_too(recorded: Path, tmp_path: Pat
     shutil.copytree(recorded / "cpu", tmp_path / "cpu")
     shutil.copytree(recorded / "cpu", tmp_path / "cuda")
     path = tmp_path / "cuda" / f"{traces.RAW}.json"
-    path.write_text(path.read_text().replace("[5.6", "[5.7").replace("65536.0", "65537.0").replace("32768.0", "32769.0"))
+    path.write_text(
+        path.read_text().replace("[5.6", "[5.7").replace("65536.0", "65537.0").replace("32768.0", "32769.0")
+    )
     _, faults = traces.verify(EXERCISES.values(), "cpu", tmp_path)
     assert faults
     assert all("recorded on cuda" in fault for fault in faults)

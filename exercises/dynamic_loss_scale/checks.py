@@ -616,7 +616,6 @@ CHECKS = (
         judge=each_call(same_updates),
         cases=(
             case("20,000 good steps", overflows=[F] * 20_000, init_scale=8.0, growth_interval=300_000),
-            case("200,000 good steps", overflows=[F] * 200_000, init_scale=8.0, growth_interval=300_000),
             case(
                 "200,000 steps, the last an overflow",
                 overflows=[F] * 199_999 + [T],
