@@ -213,21 +213,22 @@ def _python(path: Path) -> str:
     source = _read(path)
     try:
         ast.parse(source)
-    except SyntaxError as error:
-        raise CatalogError(path, error.lineno or 0, f"syntax error: {error.msg}", "Mend that line") from None
+    except (SyntaxError, ValueError) as error:  # before Python 3.11.4 a NUL is a ValueError
+        line, message = getattr(error, "lineno", None) or 0, getattr(error, "msg", error)
+        raise CatalogError(path, line, f"syntax error: {message}", "Mend that line") from None
     return source
 
 
 def _defines(path: Path, source: str, name: str) -> None:
     kinds = (ast.FunctionDef, ast.ClassDef)
     if not any(isinstance(node, kinds) and node.name == name for node in ast.parse(source).body):
-        raise CatalogError(path, 0, f"it does not define `{name}`", f"Define it, or set `entry:` in {'statement.md'}")
+        raise CatalogError(path, 0, f"it does not define `{name}`", "Define it, or set `entry:` in statement.md")
 
 
 def _checks(path: Path) -> tuple[tuple[Check, ...], dict[str, Misconception]]:
     try:
         names = runpy.run_path(str(path))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         trace = error.__traceback__
         line = 0
         while trace is not None:
@@ -239,15 +240,17 @@ def _checks(path: Path) -> tuple[tuple[Check, ...], dict[str, Misconception]]:
         raise CatalogError(path, 0, "CHECKS is not a tuple of Check", "Define CHECKS = (Check(...), ...)")
     if not isinstance(beliefs, tuple) or not all(isinstance(belief, Misconception) for belief in beliefs):
         raise CatalogError(path, 0, "MISCONCEPTIONS is not a tuple of Misconception", "Define it, () if there is none")
-    _unique(path, "check", [check.id for check in checks])
-    _unique(path, "misconception", [belief.id for belief in beliefs])
+    _unique(path, "checks", [check.id for check in checks])
+    _unique(path, "misconceptions", [belief.id for belief in beliefs])
     for check in checks:
         _one_check(path, check)
+    for belief in beliefs:
+        _texts(path, f"misconception {belief.id!r}", belief, ("belief", "truth", "see"))
     return checks, {belief.id: belief for belief in beliefs}
 
 
 def _one_check(path: Path, check: Check) -> None:
-    if not SLUG.match(check.id) or check.id == "forbids":
+    if not isinstance(check.id, str) or not SLUG.match(check.id) or check.id == "forbids":
         raise CatalogError(path, 0, f"check id {check.id!r}", "Use lower-case letters, digits and _; not `forbids`")
     if type(check.points) is not float or not 0 < check.points <= 100:
         raise CatalogError(path, 0, f"check {check.id!r} has points {check.points!r}", "Give a float above 0, like 1.0")
@@ -256,24 +259,31 @@ def _one_check(path: Path, check: Check) -> None:
     if check.scenario not in SCENARIOS:
         known = ", ".join(SCENARIOS)
         raise CatalogError(path, 0, f"check {check.id!r} names scenario {check.scenario!r}", f"There are: {known}")
-    for field in ("title", "rule", "see"):
-        if not getattr(check, field).strip():
-            raise CatalogError(path, 0, f"check {check.id!r} has an empty {field}", "A student reads it: write it")
-    _unique(path, f"case of check {check.id!r}", [item.name for item in check.cases])
+    _texts(path, f"check {check.id!r}", check, ("title", "rule", "see"))
+    _unique(path, f"cases of check {check.id!r}", [item.name for item in check.cases])
+
+
+def _texts(path: Path, what: str, holder: Check | Misconception, fields: tuple[str, ...]) -> None:
+    for field in fields:
+        text = getattr(holder, field)
+        if not isinstance(text, str) or not text.strip():
+            raise CatalogError(path, 0, f"{what} has no text as its {field}", "A student reads it: write it")
 
 
 def _unique(path: Path, what: str, names: list[str]) -> None:
     for name in names:
         if names.count(name) > 1:
-            raise CatalogError(path, 0, f"two {what}s are named {name!r}", "Rename one")
+            raise CatalogError(path, 0, f"two {what} are named {name!r}", "Rename one")
 
 
 def _answers(
     folder: Path, checks: tuple[Check, ...], misconceptions: Mapping[str, Misconception]
 ) -> tuple[Answer, ...]:
     known = {check.id for check in checks} | {"forbids"}
+    paths = _files(folder)
+    names = {path.stem for path in paths}
     answers = []
-    for path in _files(folder):
+    for path in paths:
         source = _python(path)
         first, second = [*source.splitlines(), "", ""][:2]
         match = _CAUGHT.match(first)
@@ -284,6 +294,12 @@ def _answers(
         if match[2] not in misconceptions:
             raise CatalogError(path, 1, f"there is no misconception {match[2]!r}", "Add it to MISCONCEPTIONS")
         like = _LIKE.match(second)
+        if like is None and second.startswith("# like"):
+            raise CatalogError(
+                path, 2, "the second line gives no reason", "Write `# like <other>: <why both are here>`"
+            )
+        if like is not None and like[1] not in names - {path.stem}:
+            raise CatalogError(path, 2, f"there is no other wrong answer {like[1]!r}", "Name the one that it is like")
         answers.append(Answer(path.stem, path, source, match[1], match[2], like[2] if like else ""))
     used = {answer.misconception for answer in answers}
     if unused := sorted(set(misconceptions) - used):
@@ -304,7 +320,8 @@ def _right_answers(folder: Path) -> tuple[Answer, ...]:
 def _files(folder: Path) -> list[Path]:
     if not folder.is_dir():
         raise CatalogError(folder, 0, "the folder is missing", "Every exercise ships answers to prove its checks with")
-    for path in sorted(folder.iterdir()):
-        if path.suffix != ".py" and path.name != "__pycache__":
+    paths = [p for p in sorted(folder.iterdir()) if p.name != "__pycache__" and not p.name.startswith(".")]
+    for path in paths:
+        if path.suffix != ".py":
             raise CatalogError(path, 0, "not a Python file", "Remove it")
-    return sorted(folder.glob("*.py"))
+    return paths

@@ -47,6 +47,7 @@ __all__ = [
     "Misconception",
     "Mismatch",
     "Outcome",
+    "Scalar",
     "Tensor",
     "calls",
     "case",
@@ -180,7 +181,8 @@ def _raises(got: Raised | None, want: Raised | None) -> Mismatch | None:
     if got.type_name == "NotImplementedError":
         return Mismatch("not started yet: it raises NotImplementedError", status="error")
     message = f": {got.message}" if got.message else ""
-    return Mismatch(f"it raised {got.type_name}{message}{where}", status="error")
+    due = "" if want is None else f"; it must raise {want.type_name}"
+    return Mismatch(f"it raised {got.type_name}{message}{where}{due}", status="error")
 
 
 def _in_cell(raised: Raised) -> str:
@@ -276,7 +278,7 @@ def kind_of(value: Value) -> str:
         return "a tensor" if value.library == "torch" else "a NumPy array"
     if type(value) is Scalar:
         return f"a numpy.{value.dtype}"
-    name = getattr(value, "type_name", type(value).__name__)[:100]
+    name = getattr(value, "type_name", type(value).__name__)[:100] or "nameless object"
     return f"an {name}" if name[:1].lower() in "aeiou" else f"a {name}"
 
 

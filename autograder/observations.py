@@ -18,13 +18,14 @@ from typing import Any, Final
 
 from autograder.models import Case, Observation, Opaque, Outcome, Raised, Scalar, Tensor, Value
 from autograder.scenarios import SCENARIOS
-from autograder.tensors import without_address
-from autograder.values import BadValue, decode, encode
+from autograder.tensors import exactly, type_name, without_address
+from autograder.values import BadValue, Budget, decode, encode
 
 OUTPUT_LIMIT: Final = 10_000
 """Characters of printed output that are kept for one case."""
 _MESSAGE_LIMIT: Final = 500
 _MAX_CALLS: Final = 64
+_TRACE_OF: Final = BaseException.__dict__["__traceback__"].__get__
 _ENDED: Final = ("", "error", "timeout", "memory", "crashed", "forbidden", "not_run")
 
 CellOf = Callable[[str], int | None]
@@ -44,12 +45,13 @@ def observe(
     Printed text is captured and warnings are silenced: an overflow warning is no fault, and nbgrader scores a cell
     that writes to stderr as 0.
     """
+    run = SCENARIOS[scenario]
     outcomes: list[Outcome] = []
     output = Capture()
     with quiet(output):
         for arguments in case.calls:
             try:
-                outcomes.append(SCENARIOS[scenario](function, arguments, device))
+                outcomes.append(run(function, arguments, device))
             except KeyboardInterrupt:
                 raise  # the student stops the run in their notebook
             except BaseException as error:
@@ -58,13 +60,20 @@ def observe(
 
 
 class Capture(io.StringIO):
-    """A text stream that keeps the first OUTPUT_LIMIT characters and swallows the rest."""
+    """A text stream that keeps the first OUTPUT_LIMIT characters and swallows the rest; it cannot be closed."""
 
     def write(self, text: str, /) -> int:
         room = OUTPUT_LIMIT - self.tell()
         if room > 0:
             super().write(text[:room])
         return len(text)
+
+    def close(self) -> None:
+        """Stay open: whoever closes sys.stdout does not close ours."""
+
+    def getvalue(self) -> str:
+        """Return what was kept, within the limit whatever way it was written."""
+        return super().getvalue()[:OUTPUT_LIMIT]
 
 
 @contextlib.contextmanager
@@ -77,21 +86,30 @@ def quiet(output: io.StringIO) -> Iterator[None]:
 
 def describe(error: BaseException, cell_of: CellOf | None = None) -> Raised:
     """Return an exception as plain data, with the innermost line of the student's own code."""
+    find = cell_of or _notebook_cell
     try:
-        message = without_address(str(error))[:_MESSAGE_LIMIT]
+        if (raised := _syntax_error(error, find)) is not None:
+            return raised
+        message = exactly(without_address(str(error)), _MESSAGE_LIMIT)
     except Exception:  # a student's __str__ may do anything
         message = ""
-    name = type(error).__name__[:100]
-    if isinstance(error, SyntaxError) and error.lineno is not None:
-        cell = cell_of(error.filename or "") if cell_of else None
-        return Raised(name, (error.msg or "")[:_MESSAGE_LIMIT], cell, error.lineno, (error.text or "").strip()[:200])
-    for frame in reversed(_frames(error.__traceback__)):
-        cell = cell_of(frame.filename) if cell_of else _notebook_cell(frame.filename)
-        if cell is not None:
+    name = type_name(error)
+    for frame in reversed(_frames(_TRACE_OF(error))):
+        if (cell := find(frame.filename)) is not None:
             line = frame.lineno or 0
             source = linecache.getline(frame.filename, line).strip()[:200]
             return Raised(name, message, cell or None, line, source)
     return Raised(name, message)
+
+
+def _syntax_error(error: BaseException, find: CellOf) -> Raised | None:
+    # It carries its place itself. That of an eval() in the student's code is no line of theirs: their call is.
+    if not isinstance(error, SyntaxError) or type(error.lineno) is not int or not 0 <= error.lineno < 10**9:
+        return None
+    if (cell := find(error.filename or "")) is None:
+        return None
+    source = exactly((error.text or "").strip(), 200)
+    return Raised(type_name(error), exactly(error.msg or "", _MESSAGE_LIMIT), cell or None, error.lineno, source)
 
 
 def _frames(trace: TracebackType | None) -> list[traceback.FrameSummary]:
@@ -114,6 +132,8 @@ def encode_observation(observation: Observation) -> dict[str, Any]:
     for key in ("ended", "detail", "output"):
         if text := getattr(observation, key):
             data[key] = text
+    if observation.whole:
+        data["whole"] = True
     return data
 
 
@@ -135,25 +155,27 @@ def encode_arguments(arguments: Mapping[str, Value]) -> dict[str, Any]:
 def decode_observation(data: Any, *, trusted: bool = False) -> Observation:
     """Return the observation of a JSON form; BadValue where it is not exactly one.
 
-    ``ended`` and ``detail`` are the trusted side's to say, so they are refused unless ``trusted``.
+    ``ended``, ``detail`` and ``whole`` are the trusted side's to say, so they are refused unless ``trusted``.
     """
-    allowed = {"outcomes", "output"} | ({"ended", "detail"} if trusted else set())
+    allowed = {"outcomes", "output"} | ({"ended", "detail", "whole"} if trusted else set())
     if type(data) is not dict or not {"outcomes"} <= data.keys() <= allowed:
         raise BadValue("not an observation")
     if type(data["outcomes"]) is not list or len(data["outcomes"]) > _MAX_CALLS:
         raise BadValue("outcomes that are not a short list")
     ended = data.get("ended", "")
-    if ended not in _ENDED:
+    if ended not in _ENDED or type(data.get("whole", False)) is not bool:
         raise BadValue("an unknown end")
+    budget = Budget()
     return Observation(
-        tuple(_decode_outcome(item) for item in data["outcomes"]),
+        tuple(_decode_outcome(item, budget) for item in data["outcomes"]),
         ended,
         _text(data.get("detail", ""), 1_000),
+        data.get("whole", False),
         output=_text(data.get("output", ""), OUTPUT_LIMIT),
     )
 
 
-def _decode_outcome(data: Any) -> Outcome:
+def _decode_outcome(data: Any, budget: Budget) -> Outcome:
     if type(data) is not dict:
         raise BadValue("an outcome that is not an object")
     if data.keys() == {"raised"}:
@@ -168,9 +190,9 @@ def _decode_outcome(data: Any) -> Outcome:
     if not {"returned", "after"} <= data.keys() <= {"returned", "after", "later"} or type(data["after"]) is not dict:
         raise BadValue("an outcome with unknown keys")
     return Outcome(
-        returned=decode(data["returned"]),
-        after={_text(name, 100): decode(value) for name, value in data["after"].items()},
-        later=decode(data.get("later")),
+        returned=decode(data["returned"], budget),
+        after={_text(name, 100): decode(value, budget) for name, value in data["after"].items()},
+        later=decode(data.get("later"), budget),
     )
 
 
@@ -201,15 +223,15 @@ def _canonical_outcome(outcome: Outcome) -> Any:
 
 def _canonical(value: Value) -> Any:
     if type(value) is float:
-        return f"{value:.5g}"
+        return float(f"{value + 0.0:.5g}")  # -0.0 is 0.0 to a judge
     if type(value) is Tensor:
         return (value.dtype, value.shape, [_canonical(item) for item in value.values], value.library)
     if type(value) is Scalar:
         return ("scalar", value.dtype, _canonical(value.value))
     if type(value) is Opaque:
-        return value.type_name
+        return ("opaque", value.type_name)
     if type(value) is list or type(value) is tuple:
         return (type(value).__name__, [_canonical(item) for item in value])
     if type(value) is dict:
-        return {key: _canonical(item) for key, item in value.items()}
+        return {key: _canonical(item) for key, item in sorted(value.items())}
     return value

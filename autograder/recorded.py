@@ -33,7 +33,7 @@ def load(exercise: Exercise) -> tuple[Expectations, Mapping[str, Pattern]] | Non
         }
         reference = Reference(**data["reference"])
         return _expectations(exercise, reference, observations), patterns
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, BadValue):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, BadValue):
         return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+import tempfile
 from pathlib import Path
 from typing import Final
 
@@ -38,8 +39,7 @@ def course_seed(root: Path) -> Seed:
 def _make(path: Path) -> bytes:
     key = secrets.token_bytes(_BYTES)
     # Written aside and linked into place: of two first runs at once, one wins and both use its secret.
-    aside = path.with_name(f"{FILE}.{os.getpid()}")
-    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    descriptor, aside = tempfile.mkstemp(dir=path.parent, prefix=f"{FILE}.")  # with mode 0600
     try:
         with os.fdopen(descriptor, "w") as stream:
             stream.write(key.hex())

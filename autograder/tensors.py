@@ -35,8 +35,10 @@ def build(value: Value, device: str = "cpu", shared: dict[str, Any] | None = Non
             shared[value.share] = made
         return made
     if type(value) is Scalar:
-        import numpy
-
+        try:
+            import numpy
+        except ImportError:  # in a browser: the plain number stands for it
+            return value.value
         return numpy.dtype(value.dtype).type(value.value)
     if type(value) is list:
         return [build(item, device, shared) for item in value]

@@ -29,7 +29,7 @@ log=.venv/setup.log
 echo "setup: installing the pinned packages into .venv (the first time takes minutes)"
 if ! .venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.txt >"$log" 2>&1 ||
     ! .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . >>"$log" 2>&1; then
-    if grep -qiE 'connection|resolve|network|timed out|unreachable' "$log"; then
+    if grep -qiE 'connection|resolve|network|timed out|unreachable|from versions: none' "$log"; then
         say "the packages could not be downloaded: no network, or no way to the package index; the details are in $log"
     fi
     say "the packages could not be installed: $(grep -m1 '^ERROR' "$log" || tail -n 1 "$log"); the details are in $log"

@@ -104,8 +104,7 @@ def test_it_shows_the_task_then_hints_answer_and_checks(exercise: Exercise) -> N
     assert source(cells[5]) == opened(exercise.starter)
     assert source(cells[6]).endswith('\ncheck("halve", halve)')
     assert source(cells[7]) == (
-        "# Halves a positive number (1.5 points)\nfrom autograder import check\n"
-        'check("halve", halve, "halves")'
+        '# Halves a positive number (1.5 points)\nfrom autograder import check\ncheck("halve", halve, "halves")'
     )
     assert len(cells) == 10
 
@@ -411,9 +410,7 @@ def test_the_graded_notebook_shows_every_check_once(exercise: Exercise) -> None:
     cells = cells_of(text)
     assert [source(c) for c in cells if c["id"] == solution_id(exercise)] == [answer]
     [failed] = cells[7]["outputs"]
-    assert failed["traceback"] == [
-        "✗ Halves a positive number\nHalf of x is x divided by two.\nIt returned 9."
-    ]
+    assert failed["traceback"] == ["✗ Halves a positive number\nHalf of x is x divided by two.\nIt returned 9."]
     assert cells[8]["outputs"][0]["text"] == ["✓ Keeps the sign of x (1 point)\n"]
 
 

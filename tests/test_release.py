@@ -56,8 +56,13 @@ def test_a_starter_and_a_solution_that_do_not_fit_are_named(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("config", "url"),
-    [(CONFIG, URL), ("title: A course\n", ""), ("repository: 3\n", ""), ("repository: {url: [1]}\n", ""), ("- 1\n",
-    "")],
+    [
+        (CONFIG, URL),
+        ("title: A course\n", ""),
+        ("repository: 3\n", ""),
+        ("repository: {url: [1]}\n", ""),
+        ("- 1\n", ""),
+    ],
 )
 def test_the_repository_is_read_from_the_books_configuration(tmp_path: Path, config: str, url: str) -> None:
     assert repository_url(tmp_path) == ""

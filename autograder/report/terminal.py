@@ -157,9 +157,7 @@ def class_table(scores: Sequence[Score], *, width: int = 120, color: bool = Fals
 
 def _widths(rows: Sequence[Sequence[Text]], width: int) -> list[int]:
     """Return the columns' widths: names take up to a fifth each, score and checks what they need, the last the rest."""
-    wanted = [
-        max([len(name), *(row[column].cell_len for row in rows)]) for column, (name, _) in enumerate(_COLUMNS)
-    ]
+    wanted = [max([len(name), *(row[column].cell_len for row in rows)]) for column, (name, _) in enumerate(_COLUMNS)]
     names = [min(columns, max(8, width // 5)) for columns in wanted[:2]]
     left = width - sum(names) - sum(wanted[2:4]) - _GAP * (len(_COLUMNS) - 1)
     return [*names, *wanted[2:4], min(wanted[4], max(8, left))]

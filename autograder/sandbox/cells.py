@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import builtins
 import contextlib
+import inspect
 import linecache
 import re
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from types import ModuleType
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from types import CodeType, FrameType, ModuleType
 from typing import Any, Final
 
 from autograder.models import Cell, Raised
@@ -18,8 +20,10 @@ from autograder.observations import Capture, describe, quiet
 from autograder.sandbox import forbid
 
 _FILE: Final = re.compile(r"<cell (\d+)>\Z")
-_RUN_BODY: Final = frozenset(("time", "timeit", "capture", "prun"))
+_RUN_BODY: Final = re.compile(r"\s*%%(time|timeit|capture|prun)\b.*")
 """Cell magics whose body is ordinary code that the student means to run."""
+_EMPTY_LINES: Final = re.compile(r"\A(?:[ \t]*\n)+")
+_ANNOTATIONS: Final = annotations.compiler_flag  # the first import binds the feature itself
 
 
 @dataclass(slots=True)
@@ -37,7 +41,7 @@ class Parsed:
     """A cell as Python: its code, or why it is none."""
 
     cell: Cell
-    code: Any = None
+    code: CodeType | None = None
     tree: ast.AST | None = None
     error: Raised | None = None
 
@@ -49,48 +53,76 @@ def cell_of(filename: str) -> int | None:
 
 
 def parse(cells: Sequence[Cell]) -> list[Parsed]:
-    """Translate IPython syntax where there is some, and compile each cell."""
-    return [_parse(cell) for cell in cells]
+    """Translate IPython syntax where there is some, and compile each cell.
+
+    As in a notebook, ``from __future__ import annotations`` holds for the cells after it too, and ``await`` may stand
+    outside a function.
+    """
+    parsed, flags = [], 0
+    for cell in cells:
+        parsed.append(_parse(cell, flags))
+        if (code := parsed[-1].code) is not None:
+            flags |= code.co_flags & _ANNOTATIONS
+    return parsed
 
 
-def _parse(cell: Cell) -> Parsed:
+def _parse(cell: Cell, flags: int) -> Parsed:
     name = f"<cell {cell.number}>"
-    source = cell.source
-    try:
-        tree = ast.parse(source, name)
-    except Exception:  # also RecursionError and MemoryError of the parser
-        source = _translate(cell.source)
-    _remember(name, source)
-    try:
-        tree = ast.parse(source, name)
-        return Parsed(cell, compile(tree, name, "exec", dont_inherit=True), tree)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return Parsed(cell, error=describe(error, cell_of))
+    failed: Raised | None = None
+    for source in _readings(cell.source):
+        _remember(name, source)
+        try:
+            tree = ast.parse(source, name)
+            code = compile(tree, name, "exec", flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+            return Parsed(cell, code, tree)
+        except Exception as error:  # also RecursionError and MemoryError of the parser
+            failed = _in_cell(describe(error, cell_of), cell)
+    return Parsed(cell, error=failed)
+
+
+def _in_cell(raised: Raised, cell: Cell) -> Raised:
+    source = raised.source or linecache.getline(f"<cell {cell.number}>", raised.line or 0).strip()[:200]
+    return replace(raised, cell=cell.number, source=source)
+
+
+def _readings(source: str) -> Iterator[str]:
+    """Yield the source as it is, without ``%%time`` and its like, and as IPython translates it."""
+    yield source
+    lines = source.split("\n")
+    for index, line in enumerate(lines):
+        if line.strip() and not _RUN_BODY.fullmatch(line):
+            break
+        lines[index] = ""  # the lines below keep their numbers
+    plain = "\n".join(lines)
+    if plain != source:
+        yield plain
+    if (translated := _translate(plain)) != plain:
+        yield translated
 
 
 def _translate(source: str) -> str:
-    # Imported only for cells that are not plain Python: it takes a third of a second.
-    from IPython.core.inputtransformer2 import TransformerManager
-
     try:
-        return str(TransformerManager().transform_cell(source))
-    except Exception:  # a malformed magic: let the compiler say what is wrong
+        # Imported only for cells that are not plain Python: it takes a third of a second.
+        from IPython.core.inputtransformer2 import TransformerManager
+
+        # It drops empty lines at the top, and with them the numbers of the others.
+        code = _EMPTY_LINES.sub("", source, count=1)
+        above = source[: len(source) - len(code)].count("\n")
+        return "\n" * above + str(TransformerManager().transform_cell(code))
+    except Exception:  # no IPython here, or a malformed magic: let the compiler say what is wrong
         return source
 
 
 def _remember(name: str, source: str) -> None:
-    lines = source.splitlines(keepends=True)
+    lines = [line + "\n" for line in re.split(r"\r\n|\r|\n", source)]  # as the compiler counts them
     linecache.cache[name] = (len(source), None, lines, name)
 
 
 def forbidden(parsed: Sequence[Parsed], forbids: Sequence[str]) -> list[tuple[int, int, str]]:
     """Return (cell, line, forbidden name) for each place in the source that names one."""
-    return [
-        (item.cell.number, line, name)
-        for item in parsed
-        if item.tree is not None
-        for line, name in forbid.find(item.tree, forbids)
-    ]
+    trees = [(item.cell.number, item.tree) for item in parsed if item.tree is not None]
+    aliases = forbid.aliases(tree for _, tree in trees)
+    return [(cell, line, name) for cell, tree in trees for line, name in forbid.find(tree, forbids, aliases)]
 
 
 def run(parsed: Sequence[Parsed]) -> Loaded:
@@ -99,20 +131,30 @@ def run(parsed: Sequence[Parsed]) -> Loaded:
     module = ModuleType("__main__")
     sys.modules["__main__"] = module
     loaded.namespace = vars(module)
-    loaded.namespace.update(get_ipython=lambda: _Shell(loaded), display=print)
+    loaded.namespace.update(get_ipython=lambda: _Shell(loaded), display=_display)
     sys.modules["autograder"] = _stand_in()
     output = Capture()
     with quiet(output):
         for item in parsed:
-            if item.error is not None:
-                loaded.errors.append(item.error)
-                continue
             try:
-                exec(item.code, loaded.namespace)
+                if item.code is not None:
+                    _run(item.code, loaded.namespace)
             except BaseException as error:
                 loaded.errors.append(describe(error, cell_of))
+            if item.error is not None:
+                loaded.errors.append(item.error)
     loaded.output = output.getvalue()
     return loaded
+
+
+def _run(code: CodeType, namespace: dict[str, Any]) -> None:
+    result = eval(code, namespace)
+    if inspect.iscoroutine(result):  # the cell awaits something
+        asyncio.run(result)
+
+
+def _display(*objects: Any, **options: Any) -> None:
+    print(*objects, sep="\n")
 
 
 def _stand_in() -> ModuleType:
@@ -128,19 +170,15 @@ class _Shell:
     def __init__(self, loaded: Loaded) -> None:
         self._loaded = loaded
 
-    def run_line_magic(self, name: str, line: str, *args: Any, **kwargs: Any) -> None:
-        """Skip a line magic; ``%time`` and its like run what stands behind them."""
-        if name in _RUN_BODY and line.strip():
-            self._run(line)
-        else:
-            self._skip(f"%{name}")
+    def run_line_magic(self, name: str, line: str, *args: Any, **kwargs: Any) -> Any:
+        """Skip a line magic, but run what stands behind ``%time``."""
+        if name == "time" and line.strip():
+            return _run_line(line, sys._getframe(1))
+        return self._skip(f"%{name}")
 
     def run_cell_magic(self, name: str, line: str, cell: str) -> None:
-        """Skip a cell magic; the body of ``%%time`` and its like runs."""
-        if name in _RUN_BODY:
-            self._run(cell)
-        else:
-            self._skip(f"%%{name} with its cell")
+        """Skip a cell magic; ``%%time`` and its like were taken off before."""
+        self._skip(f"%%{name} with its cell")
 
     def system(self, command: str) -> None:
         """Skip a shell command."""
@@ -159,8 +197,15 @@ class _Shell:
         if note not in self._loaded.notes and len(self._loaded.notes) < 20:
             self._loaded.notes.append(note)
 
-    def _run(self, source: str) -> None:
-        exec(compile(_translate(source), "<cell 0>", "exec"), self._loaded.namespace)
+
+def _run_line(source: str, frame: FrameType) -> Any:
+    """Run a statement, or return the value of an expression, as if it stood alone on the line that runs now."""
+    name, above = frame.f_code.co_filename, "\n" * (frame.f_lineno - 1)
+    try:
+        code = compile(above + source.strip(), name, "eval", dont_inherit=True)
+    except SyntaxError:
+        code = compile(above + source.strip(), name, "exec", dont_inherit=True)
+    return eval(code, frame.f_globals, frame.f_locals)
 
 
 def entry_of(loaded: Loaded, name: str) -> Any:

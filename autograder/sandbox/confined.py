@@ -4,7 +4,10 @@ It holds torch and NumPy and nothing else: no test, no solution, no expected val
 ``python -m autograder.sandbox.confined <fd> <JSON options>``, it speaks newline-ended JSON on its control socket::
 
     -> {"do": "fork", "limits": {...}}  with the child's socket attached    <- {"forked": true}
-    -> {"do": "end"}                                                        <- {"ended": status, "clean": bool}
+    -> {"do": "end", "grace": seconds}                                      <- {"ended": status, "clean": bool}
+
+``ended`` is the child's wait status, null where it was still running and was killed; ``clean`` is false where this
+process is not fit for another submission.
 """
 
 from __future__ import annotations
@@ -14,23 +17,26 @@ import ctypes
 import json
 import os
 import resource
-import shutil
 import signal
 import socket
+import struct
 import sys
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from autograder.models import Case, Cell, Observation
+from autograder.models import Case, Cell
 from autograder.observations import encode_observation, observe
 from autograder.sandbox import cells as student
-from autograder.sandbox import forbid, frames
+from autograder.sandbox import forbid, frames, leftovers
 from autograder.scenarios import SCENARIOS
 from autograder.values import decode
 
 WORK: Final = Path("/tmp")
 _PR_SET_DUMPABLE: Final = 4
 _PR_SET_NO_NEW_PRIVS: Final = 38
+_CAPABILITY_VERSION: Final = 0x20080522
 
 # --------------------------------------------------------------------------- zygote
 
@@ -38,15 +44,20 @@ _PR_SET_NO_NEW_PRIVS: Final = 38
 def main(control_fd: int, options: dict[str, Any]) -> None:
     """Serve fork requests until the control socket closes."""
     control = socket.socket(fileno=control_fd)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the first process of a namespace is spared what it does not handle
+    _end_first_when_memory_is_short()
     _drop_privileges(options.get("uid"))
     _warm_up(options.get("preload", []))
     owned = _own_pid_namespace(options.get("outer_pid_namespace", ""))
-    _say(control, {"ready": _facts(owned)})
+    before = leftovers.inherited() if owned else []
+    _say(control, {"ready": _facts(owned)}, _handle())
     child = 0
     while True:
         data, fds, _, _ = socket.recv_fds(control, 4096, 1)
         if not data:
-            return
+            if child:
+                os.kill(child, signal.SIGKILL)
+            os._exit(0)
         message = json.loads(data)
         if message["do"] == "fork":
             child = os.fork()
@@ -56,11 +67,26 @@ def main(control_fd: int, options: dict[str, Any]) -> None:
             os.close(fds[0])
             _say(control, {"forked": True})
         else:
-            _say(control, _end(child, owned))
+            answer, child = _end(child, message["grace"], before), 0
+            _say(control, answer)
 
 
-def _say(control: socket.socket, message: dict[str, Any]) -> None:
-    control.sendall(json.dumps(message).encode() + b"\n")
+def _say(control: socket.socket, message: dict[str, Any], fds: Sequence[int] = ()) -> None:
+    socket.send_fds(control, [json.dumps(message).encode() + b"\n"], fds)
+
+
+def _handle() -> list[int]:
+    """Return a descriptor by which this process can be ended from outside, whatever its number is there."""
+    try:
+        return [os.pidfd_open(os.getpid())]
+    except (AttributeError, OSError):  # not Linux, or an old one
+        return []
+
+
+def _end_first_when_memory_is_short() -> None:
+    # Not every kind of memory has a limit of its own; where the machine's ends, this process goes and not the grader.
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
 
 
 def _drop_privileges(uid: int | None) -> None:
@@ -70,6 +96,7 @@ def _drop_privileges(uid: int | None) -> None:
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)
     if sys.platform == "linux":
+        libc.capset(struct.pack("=Ii", _CAPABILITY_VERSION, 0), bytes(24))  # also those that a program would inherit
         libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
         libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)  # no child may trace or read the zygote
 
@@ -113,35 +140,41 @@ def _facts(owned: bool) -> dict[str, Any]:
     }
 
 
-def _end(child: int, owned: bool) -> dict[str, Any]:
-    """Kill what is left of a submission and say how its process ended."""
+def _end(child: int, grace: float, before: list[Any]) -> dict[str, Any]:
+    """Kill what is left of a submission; say how its process ended, and whether this one is as it was ``before``.
+
+    Without a pid namespace of its own (``before`` is empty) only the child itself is killed.
+    """
     # While it is not reaped its number cannot have passed to another process.
-    done, status = os.waitpid(child, os.WNOHANG)
-    if not done:
+    status = _wait(child, grace)
+    if status is None:
         os.kill(child, signal.SIGKILL)
-        _, status = os.waitpid(child, 0)
-        status = 0
-    if owned:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(-1, signal.SIGKILL)  # everything in this namespace but its first process and this one
-        _reap_all()
-    return {"ended": status, "clean": _clear(WORK) if owned else True}
+        os.waitpid(child, 0)
+    if not before:
+        return {"ended": status, "clean": True}
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(-1, signal.SIGKILL)  # everything in this namespace but this process
+    _reap_all()
+    unchanged = leftovers.inherited() == before and not leftovers.system_v_objects()
+    return {"ended": status, "clean": leftovers.empty(WORK) and unchanged}
+
+
+def _wait(child: int, grace: float) -> int | None:
+    # A process that exits closes its sockets first and can be waited for a moment later.
+    end = time.monotonic() + grace
+    while True:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return status
+        if time.monotonic() >= end:
+            return None
+        time.sleep(0.001)
 
 
 def _reap_all() -> None:
     with contextlib.suppress(ChildProcessError):
         while True:
             os.waitpid(-1, 0)
-
-
-def _clear(folder: Path) -> bool:
-    for entry in os.scandir(folder):
-        if entry.is_dir(follow_symlinks=False):
-            shutil.rmtree(entry.path, ignore_errors=True)
-        else:
-            with contextlib.suppress(OSError):
-                os.unlink(entry.path)
-    return not os.listdir(folder)
 
 
 # ---------------------------------------------------------------------------- child
@@ -153,13 +186,16 @@ def _child(sock: socket.socket, limits: dict[str, int]) -> None:
         os.setsid()
         _close_all_but(sock.fileno())
         _limit(limits)
+        _stay_at_one_thread()
         _seed()
         _serve(sock)
         status = 0
-    except (frames.Closed, frames.BadFrame):
-        status = 0  # the grader has seen enough, or will not read what this answer is
+    except frames.Closed:
+        status = 0  # the grader has seen enough
+    except frames.TooLarge:
+        status = frames.EXIT_TOO_LARGE
     except MemoryError:
-        status = 3
+        status = frames.EXIT_OUT_OF_MEMORY
     finally:
         os._exit(status)
 
@@ -173,28 +209,39 @@ def _close_all_but(keep: int) -> None:
 
 
 def _limit(limits: dict[str, int]) -> None:
-    # Address space is no measure: a CUDA build of torch maps hundreds of GB. Data is, above what the zygote has.
-    data = _data_bytes() + limits["memory"]
-    for kind, value in (
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_CPU, limits["cpu"]),
-        (resource.RLIMIT_FSIZE, limits["file"]),
-        (resource.RLIMIT_NOFILE, 64),
-        (resource.RLIMIT_NPROC, 0),
-        (resource.RLIMIT_DATA, data),
-    ):
+    # Both memory limits are above what the warm process has: a CUDA build of torch maps hundreds of GB. Shared mappings
+    # are no data, so the address space is limited too, with room for the libraries that a student imports.
+    chosen = {
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_CPU: limits["cpu"],
+        resource.RLIMIT_FSIZE: limits["file"],
+        resource.RLIMIT_NOFILE: 64,
+        resource.RLIMIT_NPROC: 0,
+    }
+    used = _used_bytes()
+    if "VmData" in used and "VmSize" in used:
+        chosen[resource.RLIMIT_DATA] = used["VmData"] + limits["memory"]
+        chosen[resource.RLIMIT_AS] = used["VmSize"] + 2 * limits["memory"]
+    if hasattr(resource, "RLIMIT_MSGQUEUE"):
+        chosen[resource.RLIMIT_MSGQUEUE] = 0
+    for kind, value in chosen.items():
         with contextlib.suppress(ValueError, OSError):  # a lower hard limit is in force already
             resource.setrlimit(kind, (value, value))
 
 
-def _data_bytes() -> int:
+def _used_bytes() -> dict[str, int]:
     try:
-        for line in Path("/proc/self/status").read_text().splitlines():
-            if line.startswith("VmData:"):
-                return int(line.split()[1]) * 1024
+        lines = Path("/proc/self/status").read_text().splitlines()
     except OSError:
-        pass
-    return 2**31
+        return {}
+    return {line.split(":")[0]: int(line.split()[1]) * 1024 for line in lines if line.endswith(" kB")}
+
+
+def _stay_at_one_thread() -> None:
+    # No thread can be started here, and torch ends the process that tries; a wish for more of them is no fault.
+    import torch
+
+    torch.set_num_threads = torch.set_num_interop_threads = lambda count: None
 
 
 def _seed() -> None:
@@ -238,11 +285,7 @@ def _try(function: Any, task: dict[str, Any], hits: list[str]) -> dict[str, Any]
     arguments = tuple({name: decode(value) for name, value in call.items()} for call in task["calls"])
     scenario = task["scenario"] if task["scenario"] in SCENARIOS else "call"
     seen = observe(function, Case("", arguments), scenario, cell_of=student.cell_of)
-    try:
-        data = encode_observation(seen)
-    except MemoryError:
-        data = encode_observation(Observation(seen.outcomes[:0]))
-    return {"token": task["token"], "seen": data, "hits": hits[:1]}
+    return {"token": task["token"], "seen": encode_observation(seen), "hits": hits[:1]}
 
 
 if __name__ == "__main__":

@@ -1,15 +1,22 @@
 """``forbids``: what an exercise does not accept as an answer, recognized in the source and at run time.
 
-A teaching policy, best effort, outside the promise that marks cannot be forged. The source is searched before it
-runs; at run time a forbidden class refuses to be made and a forbidden operator refuses to be dispatched, whichever
-name led there.
+A teaching policy, best effort, outside the promise that marks cannot be forged.
+
+- In the source, before it runs: the dotted name; modules, classes and operators under another name, by an import or a
+  plain assignment in any cell; ``getattr`` with a constant; ``torch.ops`` and ``torch._C`` for an operator.
+- At run time, whichever name led there (a star import, ``import_module``, ``eval``, a computed ``getattr``, a
+  subclass): a forbidden class refuses to be made, and a forbidden operator to be dispatched, in place or not. It counts
+  although the code swallows the exception.
+
+Not seen: code that undoes the guard on purpose, and at run time a forbidden name that is neither a class nor one of
+torch's private ``_amp_`` operators.
 """
 
 from __future__ import annotations
 
 import ast
 import importlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NoReturn
 
 from autograder.checks import FORBIDDEN_EXCEPTION
@@ -32,57 +39,74 @@ assert ForbiddenOperation.__name__ == FORBIDDEN_EXCEPTION
 # --------------------------------------------------------------------------- source
 
 
-def find(tree: ast.AST, forbids: Sequence[str]) -> list[tuple[int, str]]:
-    """Return (line, forbidden name) of each place in the source that names one, directly or by alias."""
-    aliases = _aliases(tree)
-    hits = []
+def aliases(trees: Iterable[ast.AST]) -> dict[str, str]:
+    """Return what each name stands for that an import or a plain assignment gives to a module or to part of one."""
+    known: dict[str, str] = {}
+    for tree in trees:
+        for node in ast.walk(tree):
+            known.update(_given(node, known))
+    return known
+
+
+def find(tree: ast.AST, forbids: Sequence[str], known: dict[str, str] | None = None) -> list[tuple[int, str]]:
+    """Return (line, forbidden name) of each place in the source that names one, directly or by alias.
+
+    Args:
+        tree: the source.
+        forbids: dotted names.
+        known: the aliases of all the cells; those of this source where it is None.
+    """
+    known = aliases([tree]) if known is None else known
+    hits = set()
     for node in ast.walk(tree):
-        for name in _names(node, aliases):
-            hits += [(getattr(node, "lineno", 0), bad) for bad in forbids if _leads_to(name, bad)]
-    return sorted(set(hits))
+        for name in _names(node, known):
+            hits |= {(getattr(node, "lineno", 0), bad) for bad in _meant(name, forbids)}
+    return sorted(hits)
+
+
+def _meant(name: str, forbids: Sequence[str]) -> list[str]:
+    exact = [bad for bad in forbids if name == bad or name.startswith(bad + ".")]
+    return exact or [bad for bad in forbids if _leads_to(name, bad)][:1]
 
 
 def _leads_to(name: str, forbidden: str) -> bool:
-    if name == forbidden or name.startswith(forbidden + "."):
-        return True
     # torch.ops.aten._amp_update_scale_, torch._C._VariableFunctions._amp_update_scale_,
     # torch.amp.grad_scaler.GradScaler
     root, _, last = forbidden.rpartition(".")
     return name.startswith(root.split(".")[0] + ".") and last in name.split(".")
 
 
-def _aliases(tree: ast.AST) -> dict[str, str]:
-    aliases = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for item in node.names:
-                aliases[item.asname or item.name.split(".")[0]] = item.name if item.asname else item.name.split(".")[0]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            for item in node.names:
-                aliases[item.asname or item.name] = f"{node.module}.{item.name}"
-        elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            aliases[node.targets[0].id] = _dotted(node.value, aliases)
-    return aliases
+def _given(node: ast.AST, known: dict[str, str]) -> dict[str, str]:
+    if isinstance(node, ast.Import):
+        return {
+            item.asname or item.name.split(".")[0]: item.name if item.asname else item.name.split(".")[0]
+            for item in node.names
+        }
+    if isinstance(node, ast.ImportFrom) and node.module:
+        return {item.asname or item.name: f"{node.module}.{item.name}" for item in node.names}
+    if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+        return {node.targets[0].id: _dotted(node.value, known)}
+    return {}
 
 
-def _names(node: ast.AST, aliases: dict[str, str]) -> Iterator[str]:
+def _names(node: ast.AST, known: dict[str, str]) -> Iterator[str]:
     if isinstance(node, ast.ImportFrom) and node.module:
         yield from (f"{node.module}.{item.name}" for item in node.names)
     elif isinstance(node, ast.Import):
         yield from (item.name for item in node.names)
-    elif isinstance(node, (ast.Attribute, ast.Call)) and (name := _dotted(node, aliases)):
+    elif isinstance(node, (ast.Attribute, ast.Call)) and (name := _dotted(node, known)):
         yield name
 
 
-def _dotted(node: ast.AST, aliases: dict[str, str]) -> str:
+def _dotted(node: ast.AST, known: dict[str, str]) -> str:
     if isinstance(node, ast.Name):
-        return aliases.get(node.id, "")
+        return known.get(node.id, "")
     if isinstance(node, ast.Attribute):
-        base = _dotted(node.value, aliases)
+        base = _dotted(node.value, known)
         return f"{base}.{node.attr}" if base else ""
     match node:
         case ast.Call(func=ast.Name(id="getattr"), args=[target, ast.Constant(value=str(last)), *_]):
-            base = _dotted(target, aliases)
+            base = _dotted(target, known)
             return f"{base}.{last}" if base else ""
     return ""
 

@@ -13,6 +13,10 @@ from typing import Any, Final
 
 LIMIT: Final = 16 * 2**20
 """Bytes a frame may have."""
+EXIT_OUT_OF_MEMORY: Final = 3
+"""Exit status of a child that ran out of memory outside the student's call."""
+EXIT_TOO_LARGE: Final = 4
+"""Exit status of a child whose answer does not fit a frame."""
 
 
 class Closed(Exception):
@@ -27,17 +31,21 @@ class BadFrame(Exception):
     """What came is no frame: too long, not JSON, or nested beyond reason."""
 
 
+class TooLarge(BadFrame):
+    """The message to send is larger than a frame."""
+
+
 def send(sock: socket.socket, message: Any, deadline: float | None = None) -> None:
     """Send one frame.
 
     Raises:
         Closed: the other side is gone.
         Late: it did not take the frame before ``deadline`` (of ``time.monotonic``).
-        BadFrame: the message is larger than LIMIT.
+        TooLarge: the message is larger than LIMIT.
     """
     data = json.dumps(message, allow_nan=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
     if len(data) > LIMIT:
-        raise BadFrame(f"{len(data)} bytes, more than {LIMIT}")
+        raise TooLarge(f"{len(data)} bytes, more than {LIMIT}")
     _set_timeout(sock, deadline)
     try:
         sock.sendall(struct.pack(">I", len(data)) + data)

@@ -16,11 +16,11 @@ from typing import Final, Literal
 from autograder.models import Case, Cell, Check, Exercise, Observation, Raised
 from autograder.sandbox import frames
 from autograder.sandbox.forbid import sentence
-from autograder.sandbox.zygote import Loaded, SandboxError, Session, Zygote, signal_name
+from autograder.sandbox.zygote import Loaded, SandboxError, Session, Zygote, how_it_ended
 
 MAX_TIMEOUTS: Final = 4
-_OUT_OF_MEMORY: Final = 3
-"""Exit status by which the child says that it ran out of memory outside the student's call."""
+_GRACE_SECONDS: Final = 0.5
+"""How long a process that closed its socket may take to end: enough to learn how, on a busy machine too."""
 
 
 class Runner:
@@ -42,6 +42,7 @@ class Runner:
         self._check = ""
         self._deadline = 0.0
         self._end = time.monotonic() + exercise.seconds
+        self._paused = time.monotonic()
         self._timeouts = 0
         self._failed: Observation | None = None
         self.loaded = Loaded()
@@ -49,6 +50,7 @@ class Runner:
 
     def observe(self, check: Check, case: Case) -> Observation:
         """Return what the student's code does on one case of a check; never raises for what the code does."""
+        self._resume()
         if check.id != self._check:
             self._check = check.id
             self._deadline = min(time.monotonic() + self.allowance(), self._end)
@@ -58,7 +60,16 @@ class Runner:
             return _whole("not_run", "not run, because the time for this submission was used up before")
         if self._session is None and (ended := self._load()) is not None:
             return ended
-        return self._observe(case, check.scenario)
+        seen = self._observe(case, check.scenario)
+        self._paused = self._session.heard if self._session is not None else time.monotonic()
+        return seen
+
+    def _resume(self) -> None:
+        # The clock stood still since the last answer was heard: reading and judging it is our time, not the student's.
+        now = time.monotonic()
+        self._deadline += now - self._paused
+        self._end += now - self._paused
+        self._paused = now
 
     def allowance(self) -> float:
         """Return how many seconds a check may take now."""
@@ -126,20 +137,24 @@ class Runner:
         return Observation(ended="forbidden", detail=sentence(hit)) if hit else seen
 
     def _crash(self, error: Exception, when: str) -> Observation:
-        status = self._stop()
         if isinstance(error, frames.BadFrame):
+            self._stop()
             return Observation(ended="crashed", detail=f"the run's answer was not in the expected form ({error})")
-        if status == _OUT_OF_MEMORY << 8:
+        status = self._stop(_GRACE_SECONDS)
+        if status == frames.EXIT_OUT_OF_MEMORY << 8:
             return Observation(ended="memory", detail="it ran out of memory")
-        return Observation(ended="crashed", detail=f"{signal_name(status)} {when}".rstrip())
+        if status == frames.EXIT_TOO_LARGE << 8:
+            limit = frames.LIMIT // 2**20
+            return Observation(ended="crashed", detail=f"it returned more than can be compared: over {limit} MiB")
+        return Observation(ended="crashed", detail=f"{how_it_ended(status)} {when}".rstrip())
 
-    def _stop(self) -> int:
+    def _stop(self, grace: float = 0.0) -> int | None:
         session, self._session = self._session, None
         try:
-            return session.end() if session is not None else 0
+            return session.end(grace) if session is not None else None
         except SandboxError:
             self._drop()
-            return 9
+            return None
 
     def _said(self) -> str:
         # What was allowed, not what was measured: the same submission gets the same message.

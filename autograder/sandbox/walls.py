@@ -14,6 +14,10 @@ CONFINED_UID: Final = 61_987
 TMPFS_BYTES: Final = 64 * 2**20
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
 _INSIDE: Final = "/grader"
+_NEEDED_INSIDE: Final = (
+    "__init__.py", "checks.py", "models.py", "observations.py", "scenarios.py", "tensors.py", "values.py", "sandbox",
+)  # fmt: skip
+"""What the confined process imports of this package. The rest stays outside: it holds what answers are judged by."""
 
 
 def bubblewrap() -> str | None:
@@ -57,7 +61,8 @@ def bubblewrap_command(program: str) -> list[str]:
 
     As root no user namespace is made: bubblewrap mounts as root and the confined process then drops to
     CONFINED_UID, which resource limits bind, as they do not bind root. The packages may lie under a folder that
-    only root can enter.
+    only root can enter. The confined process is the first of its pid namespace: bubblewrap's own first process would
+    belong to the same user and could be traced, while this one cannot, nor can a submission kill or stop it.
     """
     root = os.geteuid() == 0
     command = [program, "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
@@ -66,7 +71,7 @@ def bubblewrap_command(program: str) -> list[str]:
         command += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
         command += ["--unshare-user"]
-    command += ["--die-with-parent", "--new-session", "--hostname", "confined", "--clearenv"]
+    command += ["--die-with-parent", "--as-pid-1", "--new-session", "--hostname", "confined", "--clearenv"]
     for name, value in environment().items():
         command += ["--setenv", name, value]
     command += ["--size", str(TMPFS_BYTES), "--perms", "0777", "--tmpfs", "/tmp", "--proc", "/proc", "--dev", "/dev"]
@@ -75,11 +80,11 @@ def bubblewrap_command(program: str) -> list[str]:
     command += ["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
     for path in _interpreter():
         command += [*_parents(path), "--ro-bind", path, path]
-    for hidden in _course_copies():
+    for hidden in _copies_among_the_packages():
         command += ["--tmpfs", hidden]
-    command += [*_parents(f"{_INSIDE}/autograder"), "--ro-bind", str(_PACKAGE), f"{_INSIDE}/autograder"]
-    if (_PACKAGE / "_course").exists():
-        command += ["--tmpfs", f"{_INSIDE}/autograder/_course"]
+    for name in _NEEDED_INSIDE:
+        path = f"{_INSIDE}/autograder/{name}"
+        command += [*_parents(path), "--ro-bind", str(_PACKAGE / name), path]
     return [*command, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp", "--"]
 
 
@@ -108,8 +113,7 @@ def _interpreter() -> list[str]:
     return [f for f in kept if not any(f != other and f.startswith(other + "/") for other in kept)]
 
 
-def _course_copies() -> list[str]:
-    """Return copies of the course inside the bound packages (an installed wheel): they hold checks and solutions."""
-    spec = importlib.util.find_spec("autograder")
-    copies = [Path(p) / "_course" for p in (spec.submodule_search_locations or [] if spec else [])]
-    return [str(p) for p in copies if p.is_dir() and any(str(p).startswith(f + "/") for f in _interpreter())]
+def _copies_among_the_packages() -> list[str]:
+    """Return copies of this package inside the bound folders: they hold checks, solutions and recorded traces."""
+    copies = [str(Path(folder) / "autograder") for folder in sys.path if (Path(folder) / "autograder").is_dir()]
+    return [copy for copy in copies if any(copy.startswith(f"{folder}/") for folder in _interpreter())]

@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from autograder.values import BadValue
 START_SECONDS: Final = 60.0
 """How long the confined process may take to import torch."""
 _ANSWER_SECONDS: Final = 3.0
+_CLOSE_SECONDS: Final = 0.5
 _NAMESPACES: Final = ("pid", "net", "ipc", "uts", "mnt")
 
 
@@ -72,8 +72,7 @@ class Zygote:
         self._walled, self._limits = walled, limits
         self._facts: dict[str, Any] = {}
         self._buffer = b""
-        self._control, theirs = socket.socketpair()
-        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close()
+        self._handles: list[int] = []
         command = walls.python_command(inside=walled)
         if walled:
             program = walls.bubblewrap()
@@ -85,15 +84,20 @@ class Zygote:
             "preload": list(preload),
             "outer_pid_namespace": _own_namespace("pid") if walled else "",
         }
-        with theirs:
-            self._process = subprocess.Popen(
-                [*command, str(theirs.fileno()), json.dumps(options)],
-                pass_fds=(theirs.fileno(),),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=self._stderr,
-                env=walls.environment(),
-            )
+        self._control, theirs = socket.socketpair()
+        try:
+            with theirs:
+                self._process = subprocess.Popen(
+                    [*command, str(theirs.fileno()), json.dumps(options)],
+                    pass_fds=(theirs.fileno(),),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                    env=walls.environment(),
+                )
+        except OSError as error:
+            self._control.close()
+            raise SandboxError(f"the confined process did not start: {error}") from None
 
     def __enter__(self) -> Self:
         return self
@@ -105,11 +109,22 @@ class Zygote:
 
     def close(self) -> None:
         """End the process and everything in it."""
-        self._control.close()
-        if self._process.poll() is None:
-            self._process.kill()
+        self._control.close()  # at which a warm one ends by itself
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=_CLOSE_SECONDS if self._facts else 0)
+        self._kill()
+        if self._process.stderr is not None:
+            self._process.stderr.close()
+
+    def _kill(self) -> None:
+        # Bubblewrap may lack the right to end what it started, which has taken another user.
+        while self._handles:
+            handle = self._handles.pop()
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(handle, signal.SIGKILL)
+            os.close(handle)
+        self._process.kill()
         self._process.wait()
-        self._stderr.close()
 
     def ready(self) -> dict[str, Any]:
         """Wait until it is warm; return what it says of itself: torch's version, user, namespaces.
@@ -132,6 +147,8 @@ class Zygote:
             raise SandboxError(f"the confined process shares the {', '.join(shared)} namespace with this machine")
         if self._facts["uid"] == 0 or int(self._facts["capabilities"] or "1", 16) != 0:
             raise SandboxError("the confined process has privileges of root")
+        if not self._facts["no_new_privs"] or not self._facts["owns_pid_namespace"]:
+            raise SandboxError("the confined process may gain privileges, or cannot end what a submission starts")
 
     def layers(self) -> tuple[str, ...]:
         """Return the names of the layers that really surround a submission, as verified from inside."""
@@ -149,35 +166,39 @@ class Zygote:
         self.ready()
         ours, theirs = socket.socketpair()
         limits = {"memory": self._limits.memory, "cpu": self._limits.cpu, "file": self._limits.file}
-        with theirs:
-            try:
-                socket.send_fds(
-                    self._control, [json.dumps({"do": "fork", "limits": limits}).encode()], [theirs.fileno()]
-                )
-            except OSError:
-                raise SandboxError("the confined process is gone") from None
-        self._hear(_ANSWER_SECONDS)
+        order = json.dumps({"do": "fork", "limits": limits}).encode()
+        try:
+            with theirs:
+                socket.send_fds(self._control, [order], [theirs.fileno()])
+            self._hear(_ANSWER_SECONDS)
+        except (SandboxError, OSError):
+            ours.close()
+            raise SandboxError("the confined process is gone") from None
         return Session(self, ours)
 
-    def end(self) -> int:
-        """End the current child and all it left behind; return its wait status (0 when it had to be killed).
+    def end(self, grace: float = 0.0) -> int | None:
+        """End the current child and all it left behind; return its wait status, None where it had to be killed.
+
+        Args:
+            grace: seconds to wait for a child that seems to be ending by itself.
 
         Raises:
             SandboxError: the zygote does not answer, or cannot get clean: it must be replaced.
         """
         with contextlib.suppress(OSError):
-            self._control.sendall(json.dumps({"do": "end"}).encode())
+            self._control.sendall(json.dumps({"do": "end", "grace": grace}).encode())
         answer = self._hear(_ANSWER_SECONDS)
         if answer.get("clean") is not True:
             raise SandboxError("a submission left something behind")
-        return int(answer["ended"])
+        return None if answer["ended"] is None else int(answer["ended"])
 
     def _hear(self, seconds: float) -> dict[str, Any]:
         deadline = time.monotonic() + seconds
         while b"\n" not in self._buffer:
-            self._control.settimeout(max(0.001, deadline - time.monotonic()))
             try:
-                part = self._control.recv(4096)
+                self._control.settimeout(max(0.001, deadline - time.monotonic()))
+                part, handles, _, _ = socket.recv_fds(self._control, 4096, 1)
+                self._handles += handles
             except OSError:
                 part = b""
             if not part:
@@ -190,9 +211,14 @@ class Zygote:
     def _last_words(self) -> str:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=1)
-        self._stderr.seek(0)
-        lines = self._stderr.read().decode(errors="replace").strip().splitlines()
-        return lines[-1] if lines else f"no answer within {START_SECONDS:.0f} s"
+        said = b""
+        if self._process.stderr is not None:
+            os.set_blocking(self._process.stderr.fileno(), False)
+            said = self._process.stderr.read() or b""
+        if lines := said.decode(errors="replace").strip().splitlines():
+            return lines[-1]
+        status = self._process.poll()
+        return f"no answer within {START_SECONDS:.0f} s" if status is None else f"it ended with status {status}"
 
 
 def _own_namespace(kind: str) -> str:
@@ -207,6 +233,8 @@ class Session:
 
     def __init__(self, zygote: Zygote, sock: socket.socket) -> None:
         self._zygote, self._sock = zygote, sock
+        self.heard = time.monotonic()
+        """When the last answer had come in whole, of ``time.monotonic``."""
 
     def load(self, cells: Sequence[Cell], entry: str, forbids: Sequence[str], deadline: float) -> Loaded:
         """Send the cells, let them run, and return what came of it.
@@ -229,6 +257,7 @@ class Session:
         calls = [encode_arguments(arguments) for arguments in case.calls]
         frames.send(self._sock, {"try": {"token": token, "scenario": scenario, "calls": calls}}, deadline)
         answer = frames.receive(self._sock, deadline)
+        self.heard = time.monotonic()
         if type(answer) is not dict or answer.keys() != {"token", "seen", "hits"} or answer["token"] != token:
             raise frames.BadFrame("an answer to another question")
         hits = answer["hits"]
@@ -239,10 +268,10 @@ class Session:
         except BadValue as error:
             raise frames.BadFrame(str(error)) from None
 
-    def end(self) -> int:
-        """End the child; return its wait status (0 when it was still running)."""
+    def end(self, grace: float = 0.0) -> int | None:
+        """End the child; return its wait status, None where it was still running after ``grace`` seconds."""
         self._sock.close()
-        return self._zygote.end()
+        return self._zygote.end(grace)
 
 
 def _expect(message: Any, key: str, kind: type) -> Any:
@@ -272,8 +301,10 @@ def _loaded(data: dict[str, Any]) -> Loaded:
     return Loaded((), data["defined"], data["callable"], raised, tuple(notes), texts.output)
 
 
-def signal_name(status: int) -> str:
-    """Return how a process ended, in words, from its wait status."""
+def how_it_ended(status: int | None) -> str:
+    """Return how a process ended, in words, from its wait status; None where it was still running."""
+    if status is None:
+        return "the process cut its connection to the grader"
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         try:

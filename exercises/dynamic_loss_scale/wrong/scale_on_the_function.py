@@ -10,7 +10,9 @@ def dynamic_loss_scale(
     growth_interval: int = 2000,
 ) -> dict[str, list[float] | list[int] | float]:
     me = dynamic_loss_scale
-    scale = getattr(me, "scale", float(init_scale))
+    scale = float(init_scale)
+    if overflows and hasattr(me, "scale"):
+        scale = me.scale
     run = 0
     scales, skipped = [], []
     for step, overflow in enumerate(overflows):

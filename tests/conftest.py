@@ -1,0 +1,131 @@
+"""What all tests share: repeatable hypotheses, the mark ``needs(package)``, and a small course."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Final
+
+import pytest
+from hypothesis import settings
+
+# The same examples at every run, so that CI fails where a change does; `--hypothesis-profile default` looks further.
+settings.register_profile("repeatable", deadline=None, derandomize=True)
+settings.load_profile("repeatable")
+
+COMMANDS: Final = {"bubblewrap": ("bwrap",), "chromium": ("chromium",), "postgresql": ("postgres", "pg_ctl")}
+"""Debian packages that a test may need, with the commands that show that one is there."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test whose system package is missing, in one line; where CI=true that is an error."""
+    for mark in item.iter_markers("needs"):
+        (package,) = mark.args
+        if package not in COMMANDS:
+            pytest.fail(f"needs({package!r}): tests/conftest.py knows {', '.join(COMMANDS)}", pytrace=False)
+        if not all(is_there(command) for command in COMMANDS[package]):
+            text = f"needs {package}: apt-get install {package}"
+            if os.environ.get("CI") == "true":
+                pytest.fail(text, pytrace=False)
+            pytest.skip(text)
+
+
+def is_there(command: str, servers: Path = Path("/usr/lib/postgresql")) -> bool:
+    """Return whether a command can be found; Debian keeps those of PostgreSQL's server off the PATH."""
+    return bool(shutil.which(command) or any(servers.glob(f"*/bin/{command}")))
+
+
+# --------------------------------------------------------------------------- course
+
+FILES: Final = {
+    "exercises/double/statement.md": """\
+---
+title: Double a tensor
+teaches: [doubling]
+practises: []
+needs: []
+runs_on: [torch]
+forbids: [torch.add]
+seconds: 5
+---
+Write `double(x)`: it returns a new tensor, twice `x`, and leaves `x` as it is.
+
+## Hints
+### Hint 1: what to multiply by
+By two.
+### Hint 2: a new tensor
+An operator without an equals sign makes one.
+### Hint 3: nearly the code
+`x * ...`
+""",
+    "exercises/double/starter.py": '''\
+from torch import Tensor
+
+
+def double(x: Tensor) -> Tensor:
+    """Return twice x, as a new tensor of the same shape and dtype."""
+    raise NotImplementedError("double")
+''',
+    "exercises/double/checks.py": '''\
+"""What is graded about ``double``."""
+
+from autograder.checks import Check, Misconception, case, differ, each_call, f32
+
+
+def same_value(arguments, got, want):
+    return differ(got.returned, want.returned)
+
+
+def same_input(arguments, got, want):
+    return differ(got.after, want.after, where="the arguments")
+
+
+def drawn(random):
+    return [case(f"random {n}", x=f32(random.uniform(-8.0, 8.0))) for n in range(3)]
+
+
+CHECKS = (
+    Check(
+        id="doubles", title="Doubles every element", points=2.0, rule="Every element is multiplied by two.",
+        see="book/01_sixteen_bits.html#doubling", judge=each_call(same_value), random=drawn,
+        cases=(case("one element", x=f32(1.0)), case("a negative one", x=f32(-3.0, 4.0))),
+    ),
+    Check(
+        id="leaves_x", title="Leaves x as it is", points=1.0, rule="x belongs to the caller.",
+        see="book/01_sixteen_bits.html#doubling", judge=each_call(same_input, show="after"),
+        cases=(case("one element", x=f32(1.0)),),
+    ),
+)
+
+MISCONCEPTIONS = (
+    Misconception("squares", "Twice x is x times x.", "That is its square: 3 doubled is 6.", "book/01.html#a"),
+    Misconception("in_place", "Nobody else uses x.", "The caller does.", "book/01.html#b"),
+)
+''',
+    "exercises/double/wrong/squares.py": "# caught by doubles: squares\ndef double(x):\n    return x * x\n",
+    "exercises/double/wrong/in_place.py": "# caught by leaves_x: in_place\ndef double(x):\n    return x.mul_(2)\n",
+    "exercises/double/right/adds.py": "# right: adds x to itself\ndef double(x):\n    return x + x\n",
+    "solutions/double.py": '''\
+"""Twice a tensor."""
+
+from torch import Tensor
+
+
+def double(x: Tensor) -> Tensor:
+    """Return twice x."""
+    return x * 2
+''',
+}
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    """Return the root of a course of one exercise, ``double``: two checks, two beliefs, one right answer."""
+    root = tmp_path / "course"
+    for name, text in FILES.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return root

@@ -1,0 +1,457 @@
+"""A submission's run: its budget, what each way of misbehaving costs, and that the next submission pays nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from doubling import RIGHT, Room, cells, exercise
+
+from autograder.models import Raised
+from autograder.sandbox.runner import MAX_TIMEOUTS, Runner, place
+from autograder.sandbox.zygote import SandboxError, Zygote
+
+NEVER_PASSED = {"error", "failed", "timeout", "memory", "crashed", "forbidden", "not_run"}
+
+
+def honest(room: Room) -> None:
+    graded = room.grade(RIGHT)
+    assert graded.statuses == ["passed"] * 3, graded.message
+
+
+# ----------------------------------------------------------------------------- honest
+
+
+def test_a_right_answer_earns_everything(plain_room: Room) -> None:
+    graded = plain_room.grade(RIGHT)
+    assert (graded.statuses, graded.points) == (["passed"] * 3, 3)
+
+
+def test_a_wrong_answer_is_shown_its_smallest_failing_case(plain_room: Room) -> None:
+    graded = plain_room.grade("def f(x):\n    return x * 2 if len(x) == 1 else x")
+    assert graded.statuses == ["passed", "failed", "failed"]  # the double of 0 is 0
+    assert graded.results[1].case == "two"
+    assert graded.results[1].call == "f(x=tensor([1.0, -1.0]))"
+    assert graded.results[1].returned == "tensor([1.0, -1.0])"
+
+
+def test_the_same_answer_gets_the_same_results(plain_room: Room) -> None:
+    source = """\
+        class Mine: pass
+        def f(x):
+            print(Mine(), f, x)
+            if x[0] == 1:
+                raise ValueError(f"not {Mine()} but {f}")
+            return Mine() if x[0] == 0 else {"a", "b", "c", "d"}
+    """
+    first = plain_room.grade(source)
+    assert [plain_room.grade(source) for _ in range(3)] == [first] * 3
+    fresh = Room(walled=False)
+    try:
+        assert fresh.grade(source) == first
+    finally:
+        fresh.cage.drop()
+
+
+@pytest.mark.parametrize(
+    ("sources", "message"),
+    [
+        ([], "There is no `f`; its cell may have been deleted or renamed."),
+        (["def g(x): return x"], "There is no `f`; its cell may have been deleted or renamed."),
+        (["f = 3"], "The name `f` is defined, but it is not a function; its cell may have been deleted or renamed."),
+        (
+            ["", "def f(x):\n  retrun x"],
+            "There is no `f`, because cell 2, line 2: SyntaxError: invalid syntax (retrun x).",
+        ),
+        (
+            ["import nowhere\ndef f(x): return x"],
+            "There is no `f`, because cell 1, line 1: ModuleNotFoundError: No module named 'nowhere' (import nowhere).",
+        ),
+    ],
+    ids=["empty", "renamed", "no function", "syntax", "import"],
+)
+def test_where_there_is_no_function_every_check_says_why(plain_room: Room, sources: list[str], message: str) -> None:
+    graded = plain_room.grade(*sources)
+    assert graded.statuses == ["error"] * 3
+    assert {result.message for result in graded.results} == {message}
+    assert {result.call for result in graded.results} == {""}
+
+
+def test_an_exception_is_shown_with_cell_line_and_text(plain_room: Room) -> None:
+    graded = plain_room.grade("def helper(x):\n    return 1 / 0", "def f(x):\n    return helper(x)")
+    assert graded.statuses == ["error"] * 3
+    assert "ZeroDivisionError: division by zero (line 2 of cell 1: return 1 / 0)" in graded.message
+
+
+def test_a_cell_that_fails_does_not_cost_the_others(plain_room: Room) -> None:
+    graded = plain_room.grade("1 / 0", RIGHT, "y y")
+    assert graded.points == 3
+    assert [error.cell for error in graded.loaded.errors] == [1, 3]
+
+
+def test_what_one_call_leaves_is_there_in_the_next(plain_room: Room) -> None:
+    # As in a notebook: a wrong answer that keeps state between calls shows itself.
+    graded = plain_room.grade("calls = []\ndef f(x):\n    calls.append(1)\n    return x * 2 if len(calls) < 4 else x")
+    assert graded.statuses == ["passed", "failed", "failed"]
+
+
+# ----------------------------------------------------------------------------- time
+
+LOOPS = {
+    "in a cell": "while True:\n    pass\n" + RIGHT,
+    "in a call": "def f(x):\n    while True:\n        pass",
+    "in C": "def f(x):\n    return sum(range(10**12))",
+    "in a regular expression": "import re\ndef f(x):\n    return re.match('(a+)+$', 'a' * 40 + 'b')",
+    "asleep": "import time\ndef f(x):\n    time.sleep(60)",
+    "in the repr of what it returns": (
+        "class Mine:\n    def __repr__(self):\n        while True: pass\ndef f(x):\n    return Mine()"
+    ),
+    "in the text of what it raises": (
+        "class Mine(Exception):\n    def __str__(self):\n        while True: pass\ndef f(x):\n    raise Mine"
+    ),
+    "swallowing every exception": (
+        "def f(x):\n    while True:\n        try:\n            while True: pass\n        except BaseException: pass"
+    ),
+    "deaf to every signal": (
+        "import signal\nfor number in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:\n"
+        "    signal.signal(number, lambda *_: None)\ndef f(x):\n    while True: pass"
+    ),
+    "with all signals blocked": (
+        "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, set(signal.Signals))\ndef f(x):\n    while True: pass"
+    ),
+    "stopped": "import os, signal\ndef f(x):\n    os.kill(os.getpid(), signal.SIGSTOP)",
+    "in what it returns": "def f(x):\n    y = [1.5]\n    for _ in range(11):\n        y = [y] * 50\n    return y",
+    "in a destructor": (
+        "class Mine:\n    def __del__(self):\n        while True: pass\ndef f(x):\n    Mine()\n    return x * 2"
+    ),
+}
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.parametrize("source", LOOPS.values(), ids=LOOPS.keys())
+def test_a_loop_ends_with_the_budget(room: Room, source: str) -> None:
+    graded = room.grade(source, seconds=0.6, checks=1)
+    assert graded.statuses == ["timeout"]
+    honest(room)
+
+
+def test_a_loop_in_one_check_leaves_time_for_the_others(plain_room: Room) -> None:
+    source = "def f(x):\n    while x[0] == 1:\n        pass\n    return x * 2"
+    graded = plain_room.grade(source, seconds=3, checks=6)
+    assert graded.statuses == ["passed", "timeout", "passed", "passed", "passed", "passed"]
+    assert graded.results[1].message.startswith("No answer within 1.5 s: an endless loop, or far too slow.")
+
+
+def test_loops_everywhere_cost_no_more_than_the_budget(plain_room: Room) -> None:
+    graded = plain_room.grade("def f(x):\n    while True:\n        pass", seconds=1.5, checks=12)
+    assert graded.statuses == ["timeout"] * MAX_TIMEOUTS + ["not_run"] * (12 - MAX_TIMEOUTS)
+    assert [result.message.split(":")[0] for result in graded.results[:4]] == [
+        "No answer within 0.75 s", "No answer within 0.375 s", "No answer within 0.188 s", "No answer within 0.0938 s",
+    ]  # fmt: skip
+    assert graded.results[-1].message == "Not run, because the time for this submission was used up before."
+
+
+def test_each_timeout_halves_what_the_next_check_may_take(plain_room: Room) -> None:
+    chosen = exercise(seconds=1.6)
+    loop = "def f(x):\n    while True:\n        pass"
+    runner = Runner(plain_room.cage.take, plain_room.cage.drop, cells([loop]), chosen)
+    try:
+        allowed = []
+        for check in chosen.checks:
+            allowed.append(runner.allowance())
+            runner.observe(check, check.cases[0])
+    finally:
+        runner.close()
+    assert allowed == [0.8, 0.4, 0.2]
+
+
+def test_a_loop_in_a_cell_is_said_once_for_all(plain_room: Room) -> None:
+    graded = plain_room.grade("while True:\n    pass", seconds=0.6)
+    assert graded.statuses == ["timeout"] * 3
+    assert {result.message for result in graded.results} == {"Your cells did not finish within 0.3 s."}
+
+
+def test_waiting_for_a_warm_process_is_not_the_students_time() -> None:
+    fresh = Room(walled=False)  # it takes longer to start than the submission may
+    try:
+        assert fresh.grade(RIGHT, seconds=0.5).points == 3
+    finally:
+        fresh.cage.drop()
+
+
+# --------------------------------------------------------------------------- memory
+
+BOMBS = {
+    "a list": "def f(x):\n    return [0] * 10**9",
+    "a list that grows": "def f(x):\n    y = []\n    while True:\n        y.extend([None] * 10**6)",
+    "many small objects": "def f(x):\n    y = []\n    while True:\n        y.append(bytes(5000))",
+    "a tensor": "import torch\ndef f(x):\n    return torch.ones(10**9)",
+    "tensors": "import torch\ndef f(x):\n    y = []\n    while True:\n        y.append(torch.ones(10**6))",
+    "an array": "import numpy\ndef f(x):\n    return numpy.ones(10**9)",
+    "a text": "def f(x):\n    y = 'x'\n    while True:\n        y += y",
+    "an integer": "def f(x):\n    return 1 << 10**10",
+    "a shared mapping": "import mmap\ndef f(x):\n    y = mmap.mmap(-1, 3 * 2**30)\n    return y.size()",
+    "in a cell": "y = [0] * 10**9\n" + RIGHT.replace("x * 2", "y"),
+    "an exception with a huge text": "def f(x):\n    raise ValueError('x' * (300 * 2**20))",
+    "a return that does not fit": "def f(x):\n    return [str(n) * 30 for n in range(10**6)]",
+}
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.parametrize("source", BOMBS.values(), ids=BOMBS.keys())
+def test_memory_is_limited(room: Room, source: str) -> None:
+    graded = room.grade(source, seconds=20, checks=1)
+    assert graded.statuses[0] in {"memory", "error", "crashed", "failed"}
+    assert graded.points == 0
+    honest(room)
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.parametrize("name", ["a list", "a tensor", "an array", "many small objects", "a text"])
+def test_running_out_of_memory_is_said(room: Room, name: str) -> None:
+    graded = room.grade(BOMBS[name], seconds=20, checks=1)
+    assert graded.statuses == ["memory"]
+    assert graded.message.startswith("It ran out of memory (line ")
+
+
+@pytest.mark.needs("bubblewrap")
+def test_an_answer_that_does_not_fit_is_said(room: Room) -> None:
+    graded = room.grade("def f(x):\n    return [str(n) * 30 for n in range(2 * 10**5)]", seconds=20, checks=1)
+    assert graded.message.startswith("It returned more than can be compared: over 16 MiB.")
+
+
+def test_what_is_shown_of_a_huge_value_is_bounded(plain_room: Room) -> None:
+    graded = plain_room.grade("def f(x):\n    return {str(n): n for n in range(10**4)}", checks=1)
+    assert graded.statuses == ["failed"]
+    assert len(graded.message) <= 8_000
+    assert len(graded.results[0].returned) <= 8_000
+
+
+# ------------------------------------------------------------------------------ ends
+
+ENDS = {
+    "exit 0 in a call": ("import os\ndef f(x):\n    os._exit(0)", "exited by itself, with status 0"),
+    "exit 7 in a call": ("import os\ndef f(x):\n    os._exit(7)", "exited by itself, with status 7"),
+    "exit in a cell": ("import os\nos._exit(5)", "exited by itself, with status 5 while your cells ran"),
+    "a segmentation fault": ("import ctypes\ndef f(x):\n    ctypes.string_at(0)", "ended by SIGSEGV"),
+    "an abort": ("import os\ndef f(x):\n    os.abort()", "ended by SIGABRT"),
+    "a signal": ("import os\ndef f(x):\n    os.kill(os.getpid(), 9)", "ended by SIGKILL"),
+    "a signal to its group": ("import os\ndef f(x):\n    os.kill(0, 15)", "ended by SIGTERM"),
+    "an interrupt": ("import os\ndef f(x):\n    os.kill(os.getpid(), 2)\n    while True: pass", "ended by SIGINT"),
+    "a limit of its own": (
+        "import resource\ndef f(x):\n    resource.setrlimit(resource.RLIMIT_CPU, (1, 1))\n    while True: pass", "SIG",
+    ),
+    "closing its socket": ("import os\ndef f(x):\n    os.closerange(3, 64)\n    while True: pass", "cut its conn"),
+    "another program": ("import os\ndef f(x):\n    os.execv('/bin/sh', ['sh', '-c', 'exit 6'])", "with status 6"),
+}  # fmt: skip
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.parametrize(("source", "words"), ENDS.values(), ids=ENDS.keys())
+def test_a_process_that_ends_earns_nothing_and_it_is_said_how(room: Room, source: str, words: str) -> None:
+    graded = room.grade(source, checks=2)
+    assert graded.statuses == ["crashed"] * 2
+    assert words in graded.message
+    honest(room)
+
+
+@pytest.mark.needs("bubblewrap")
+def test_a_process_that_ends_in_one_check_is_there_for_the_others(room: Room) -> None:
+    graded = room.grade("import os\ndef f(x):\n    if x[0] == 1:\n        os._exit(0)\n    return x * 2")
+    assert graded.statuses == ["passed", "crashed", "passed"]
+
+
+@pytest.mark.needs("bubblewrap")
+def test_how_a_process_ended_does_not_depend_on_luck(room: Room) -> None:
+    messages = {room.grade(ENDS["exit 7 in a call"][0], checks=4).message for _ in range(5)}
+    assert len(messages) == 1
+
+
+RAISED = {
+    "sys.exit": ("import sys\ndef f(x):\n    sys.exit('done')", "SystemExit: done"),
+    "recursion": ("def f(x):\n    return f(x)", "RecursionError"),
+    "a text that fails": (
+        "class Mine(Exception):\n    def __str__(self):\n        raise ValueError\ndef f(x):\n    raise Mine", "Mine",
+    ),
+    "a text that is no text": (
+        "class Mine(Exception):\n    def __str__(self):\n        return 5\ndef f(x):\n    raise Mine", "Mine",
+    ),
+    "a BaseException": ("class Mine(BaseException): pass\ndef f(x):\n    raise Mine('m')", "Mine: m"),
+    "a group": ("def f(x):\n    raise ExceptionGroup('g', [ValueError('a')])", "ExceptionGroup: g (1 sub-exception)"),
+    "half a character": ("def f(x):\n    raise ValueError('\\ud800')", "ValueError: \ud800"),
+    "control characters": ("def f(x):\n    raise ValueError('\\x1b[2J\\0')", "ValueError: \x1b[2J\0"),
+    "a class with a long name": ("Mine = type('M' * 10**5, (Exception,), {})\ndef f(x):\n    raise Mine", "M" * 100),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "words"), RAISED.values(), ids=RAISED.keys())
+def test_what_it_raises_is_an_error_of_that_check(plain_room: Room, source: str, words: str) -> None:
+    graded = plain_room.grade(source)
+    assert graded.statuses == ["error"] * 3
+    assert words in graded.message
+    assert len(graded.message) < 1_000
+
+
+VANDALISM = {
+    "no builtins": "del __builtins__",
+    "no len": "import builtins\ndel builtins.len",
+    "builtins that lie": "import builtins\nbuiltins.isinstance = lambda *_: True",
+    "no json": "import json\njson.dumps = json.loads = None",
+    "no socket": "import socket\nsocket.socket.sendall = socket.socket.recv = None",
+    "no modules": "import sys\nsys.modules.clear()",
+    "a profiler that exits": "import os, sys\nsys.setprofile(lambda *_: os._exit(0))",
+    "a deep stack": "import sys\nsys.setrecursionlimit(10**9)\ndef g(n):\n    return [g(n + 1)]\ng(0)",
+    "a deep stack in C": "import sys\nsys.setrecursionlimit(10**9)\nx = []\nfor _ in range(10**6): x = [x]\nrepr(x)",
+    "no exit": "import os\nos._exit = lambda status: None\nraise SystemExit",
+    "other streams": "import sys\nsys.stdout = sys.stderr = None",
+    "no garbage collection": "import gc\ngc.disable(); gc.freeze()",
+}
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.parametrize("cell", VANDALISM.values(), ids=VANDALISM.keys())
+def test_breaking_the_process_helps_nobody(room: Room, cell: str) -> None:
+    graded = room.grade(cell, "def f(x):\n    return x * 3")
+    assert set(graded.statuses[1:]) <= NEVER_PASSED
+    assert graded.points <= 1  # three times 0 is right
+    honest(room)
+
+
+@pytest.mark.needs("bubblewrap")
+def test_a_flood_of_output_costs_only_its_time(room: Room) -> None:
+    source = """\
+        import os, sys
+        def f(x):
+            for _ in range(20_000):
+                print("x" * 1000)
+                sys.stderr.write("y" * 1000)
+                os.write(1, b"z" * 1000)
+                os.write(2, b"z" * 1000)
+            return x * 2
+    """
+    assert room.grade(source, checks=1).points == 1
+
+
+# --------------------------------------------------------------------- values that lie
+
+LIES = {
+    "always equal": "class Mine:\n    __eq__ = lambda *_: True\n    __hash__ = None\ndef f(x):\n    return Mine()",
+    "a float if asked": (
+        "class Mine:\n    __float__ = lambda self: 0.0\n    __index__ = lambda self: 0\n"
+        "    __iter__ = lambda self: iter([])\ndef f(x):\n    return Mine()"
+    ),
+    "a class that lies": (
+        "import torch\nclass Mine:\n    __class__ = property(lambda self: torch.Tensor)\ndef f(x):\n    return Mine()"
+    ),
+    "a repr that lies": "class Mine:\n    __repr__ = lambda self: 'tensor([2., -2.])'\ndef f(x):\n    return Mine()",
+    "a type name that lies": "Mine = type('Tensor', (), {'__eq__': lambda *_: True})\ndef f(x):\n    return Mine()",
+    "a float subclass": "class Mine(float):\n    __eq__ = lambda *_: True\ndef f(x):\n    return Mine(2)",
+    "an int subclass": "class Mine(int):\n    __eq__ = lambda *_: True\ndef f(x):\n    return Mine(2)",
+    "a list subclass": (
+        "class Mine(list):\n    __eq__ = lambda *_: True\n    __len__ = lambda self: 2\ndef f(x):\n    return Mine([x])"
+    ),
+    "a tuple subclass": "class Mine(tuple):\n    __eq__ = lambda *_: True\ndef f(x):\n    return Mine([x])",
+    "a dict subclass": "class Mine(dict):\n    __eq__ = lambda *_: True\ndef f(x):\n    return Mine(a=x)",
+    "a text subclass": "class Mine(str):\n    __eq__ = lambda *_: True\ndef f(x):\n    return Mine('tensor([2.])')",
+    "a tensor subclass": (
+        "import torch\nclass Mine(torch.Tensor):\n    __eq__ = lambda *_: True\n    __hash__ = None\n"
+        "    tolist = lambda self: [self]\ndef f(x):\n    return x.as_subclass(Mine)"
+    ),
+    "a tensor that answers for torch": (
+        "import torch\nclass Mine(torch.Tensor):\n    @classmethod\n"
+        "    def __torch_function__(cls, *_): return True\ndef f(x):\n    return x.as_subclass(Mine)"
+    ),
+    "the input itself": "def f(x):\n    return x",
+    "the input doubled in place": "def f(x):\n    return x.mul_(2)",
+    "a future": "import concurrent.futures\ndef f(x):\n    return concurrent.futures.Future()",
+    "a coroutine": "async def f(x):\n    return x * 2",
+    "a generator": "def f(x):\n    yield x * 2",
+    "NotImplemented": "def f(x):\n    return NotImplemented",
+    "an exception that is returned": "def f(x):\n    return ValueError()",
+    "patched comparisons": (
+        "import math, torch\ntorch.allclose = torch.equal = math.isclose = lambda *_, **__: True\n"
+        "def f(x):\n    return x"
+    ),
+    "patched judging": (
+        "import sys\nfor name in ('checks', 'values', 'observations', 'scenarios', 'models'):\n"
+        "    module = sys.modules['autograder.' + name]\n    for key in ('differ', 'close', 'judge_check', 'digest'):\n"
+        "        setattr(module, key, lambda *_, **__: None)\ndef f(x):\n    return x"
+    ),
+}
+
+
+@pytest.mark.parametrize("source", LIES.values(), ids=LIES.keys())
+def test_a_value_that_lies_earns_nothing(plain_room: Room, source: str) -> None:
+    graded = plain_room.grade(source)
+    # Of 0 the first check asks the double, which some of these are right about.
+    assert set(graded.statuses[1:]) <= {"failed", "error", "crashed"}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import torch\ndef f(x):\n    return torch.nn.Parameter(x * 2)",
+        "import torch\nclass Mine(torch.Tensor): pass\ndef f(x):\n    return (x * 2).as_subclass(Mine)",
+        "def f(x):\n    return (x * 2).requires_grad_()",
+        "import torch\ndef f(x):\n    with torch.inference_mode():\n        return x * 2",
+        "import numpy as np, torch\ndef f(x):\n    return torch.from_numpy(np.asarray(x) * np.float32(2))",
+        "class F:\n    def __call__(self, x):\n        return x * 2\nf = F()",
+        "import functools\nf = functools.partial(lambda k, x: k * x, 2)",
+    ],
+    ids=["parameter", "subclass", "requires grad", "inference", "numpy", "object", "partial"],
+)
+def test_a_value_that_is_what_it_says_is_taken(plain_room: Room, source: str) -> None:
+    assert plain_room.grade(source).points == 3
+
+
+# ------------------------------------------------------------------------ without walls
+
+
+def test_without_walls_only_the_child_itself_is_ever_killed(plain_room: Room) -> None:
+    facts = plain_room.cage.take().ready()
+    assert facts["owns_pid_namespace"] is False
+    assert plain_room.cage.take().layers() == ("rlimits",)
+
+
+def test_without_walls_nothing_is_deleted(plain_room: Room, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    kept.write_text("mine")
+    assert plain_room.grade(RIGHT).points == 3
+    assert kept.read_text() == "mine"
+
+
+def test_without_walls_the_rest_is_the_same(plain_room: Room) -> None:
+    loop = "def f(x):\n    while x[0] == 0:\n        pass\n    return x * 2"
+    assert plain_room.grade(loop, seconds=2).statuses == ["timeout", "passed", "passed"]
+    assert plain_room.grade(RIGHT).points == 3
+
+
+# --------------------------------------------------------------------------- our faults
+
+
+def test_a_process_that_cannot_be_started_is_an_error_of_ours() -> None:
+    def take() -> Zygote:
+        raise SandboxError("no room")
+
+    chosen = exercise()
+    runner = Runner(take, lambda: None, cells([RIGHT]), chosen)
+    with pytest.raises(SandboxError, match="no room"):
+        runner.observe(chosen.checks[0], chosen.checks[0].cases[0])
+    runner.close()
+
+
+def test_closing_a_run_that_never_began_is_harmless(plain_room: Room) -> None:
+    Runner(plain_room.cage.take, plain_room.cage.drop, cells([RIGHT]), exercise()).close()
+
+
+@pytest.mark.parametrize(
+    ("raised", "line"),
+    [
+        (Raised("E", "m", 3, 7, "x = y"), "cell 3, line 7: E: m (x = y)"),
+        (Raised("E", "", None, 7, ""), "line 7: E"),
+        (Raised("E", "m", 3), "cell 3, E: m"),
+        (Raised("E", ""), "E"),
+    ],
+)
+def test_an_exception_and_its_place_in_one_line(raised: Raised, line: str) -> None:
+    assert place(raised) == line
