@@ -61,7 +61,8 @@ def test_one_changed_value_is_named_with_exercise_step_and_values(recorded: Path
     )
     _, faults = traces.verify(EXERCISES.values(), "cpu", folder)
     assert faults == [
-        f"{traces.RAW}, update: backs off: the value['scales'][0] is 32768.0, not 16384.0 (live on cpu, recorded on cpu)"
+        f"{traces.RAW}, update: backs off: the value['scales'][0] is 32768.0, not 16384.0"
+        " (live on cpu, recorded on cpu)"
     ]
 
 
