@@ -2,5 +2,5 @@
 
 Trusted side: ``zygote`` (starts and talks to the confined process), ``walls`` (what surrounds it), ``runner`` (time
 budget). Confined side: ``confined`` (the warm process and its forks), ``cells`` (student code), ``forbid`` (what is
-no answer). Between them: ``frames``.
+no answer), ``leftovers`` (what one submission could leave for the next). Between them: ``frames``.
 """

@@ -17,6 +17,7 @@ import ctypes
 import json
 import os
 import resource
+import select
 import signal
 import socket
 import struct
@@ -33,7 +34,6 @@ from autograder.sandbox import forbid, frames, leftovers
 from autograder.scenarios import SCENARIOS
 from autograder.values import decode
 
-WORK: Final = Path("/tmp")
 _PR_SET_DUMPABLE: Final = 4
 _PR_SET_NO_NEW_PRIVS: Final = 38
 _CAPABILITY_VERSION: Final = 0x20080522
@@ -47,9 +47,12 @@ def main(control_fd: int, options: dict[str, Any]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the first process of a namespace is spared what it does not handle
     _end_first_when_memory_is_short()
     _drop_privileges(options.get("uid"))
+    if select.select([control], [], [], 0)[0]:
+        os._exit(0)  # nothing is asked of a cold process, so this is the end of the socket: it is not wanted any more
     _warm_up(options.get("preload", []))
     owned = _own_pid_namespace(options.get("outer_pid_namespace", ""))
     before = leftovers.inherited() if owned else []
+    work = Path.cwd()  # where bubblewrap put it: the one folder that submissions can write to
     _say(control, {"ready": _facts(owned)}, _handle())
     child = 0
     while True:
@@ -67,7 +70,7 @@ def main(control_fd: int, options: dict[str, Any]) -> None:
             os.close(fds[0])
             _say(control, {"forked": True})
         else:
-            answer, child = _end(child, message["grace"], before), 0
+            answer, child = _end(child, message["grace"], before, work), 0
             _say(control, answer)
 
 
@@ -140,7 +143,7 @@ def _facts(owned: bool) -> dict[str, Any]:
     }
 
 
-def _end(child: int, grace: float, before: list[Any]) -> dict[str, Any]:
+def _end(child: int, grace: float, before: list[Any], work: Path) -> dict[str, Any]:
     """Kill what is left of a submission; say how its process ended, and whether this one is as it was ``before``.
 
     Without a pid namespace of its own (``before`` is empty) only the child itself is killed.
@@ -156,7 +159,7 @@ def _end(child: int, grace: float, before: list[Any]) -> dict[str, Any]:
         os.kill(-1, signal.SIGKILL)  # everything in this namespace but this process
     _reap_all()
     unchanged = leftovers.inherited() == before and not leftovers.system_v_objects()
-    return {"ended": status, "clean": leftovers.empty(WORK) and unchanged}
+    return {"ended": status, "clean": leftovers.empty(work) and unchanged}
 
 
 def _wait(child: int, grace: float) -> int | None:

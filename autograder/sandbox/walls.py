@@ -30,16 +30,21 @@ def environment() -> dict[str, str]:
     kept = {name: os.environ[name] for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE") if name in os.environ}
     return {
         "PATH": "/usr/bin:/bin",
-        "HOME": "/tmp",
+        "HOME": work_folder(),
         "LANG": "C.UTF-8",
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
         "MKL_NUM_THREADS": "1",
         "PYTHONHASHSEED": "0",
         "PYTHONDONTWRITEBYTECODE": "1",
-        "IPYTHONDIR": "/tmp/.ipython",
+        "IPYTHONDIR": f"{work_folder()}/.ipython",
         **kept,
     }
+
+
+def work_folder() -> str:
+    """Return where submissions may write: /tmp, or another folder where Python or its packages lie under /tmp."""
+    return "/scratch" if any(folder.startswith("/tmp/") for folder in _interpreter()) else "/tmp"
 
 
 def python_command(inside: bool) -> list[str]:
@@ -57,7 +62,7 @@ def python_command(inside: bool) -> list[str]:
 
 
 def bubblewrap_command(program: str) -> list[str]:
-    """Return bubblewrap's command line: the interpreter and its packages read-only, an empty /tmp, nothing else.
+    """Return bubblewrap's command line: the interpreter and its packages read-only, an empty folder, nothing else.
 
     As root no user namespace is made: bubblewrap mounts as root and the confined process then drops to
     CONFINED_UID, which resource limits bind, as they do not bind root. The packages may lie under a folder that
@@ -74,7 +79,8 @@ def bubblewrap_command(program: str) -> list[str]:
     command += ["--die-with-parent", "--as-pid-1", "--new-session", "--hostname", "confined", "--clearenv"]
     for name, value in environment().items():
         command += ["--setenv", name, value]
-    command += ["--size", str(TMPFS_BYTES), "--perms", "0777", "--tmpfs", "/tmp", "--proc", "/proc", "--dev", "/dev"]
+    command += ["--size", str(TMPFS_BYTES), "--perms", "0777", "--tmpfs", work_folder()]
+    command += ["--proc", "/proc", "--dev", "/dev"]
     for folder in ("/usr", "/lib", "/lib64", "/lib32", "/bin", "/sbin"):
         command += _system_folder(folder)
     command += ["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
@@ -85,7 +91,7 @@ def bubblewrap_command(program: str) -> list[str]:
     for name in _NEEDED_INSIDE:
         path = f"{_INSIDE}/autograder/{name}"
         command += [*_parents(path), "--ro-bind", str(_PACKAGE / name), path]
-    return [*command, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp", "--"]
+    return [*command, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", work_folder(), "--"]
 
 
 def _system_folder(folder: str) -> list[str]:

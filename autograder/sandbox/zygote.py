@@ -26,6 +26,7 @@ START_SECONDS: Final = 60.0
 """How long the confined process may take to import torch."""
 _ANSWER_SECONDS: Final = 3.0
 _CLOSE_SECONDS: Final = 0.5
+_CLOSE_COLD_SECONDS: Final = 10.0
 _NAMESPACES: Final = ("pid", "net", "ipc", "uts", "mnt")
 
 
@@ -109,9 +110,10 @@ class Zygote:
 
     def close(self) -> None:
         """End the process and everything in it."""
-        self._control.close()  # at which a warm one ends by itself
+        # At this a process ends by itself, a cold one once it is warm; bubblewrap, killed too soon, leaves one behind.
+        self._control.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=_CLOSE_SECONDS if self._facts else 0)
+            self._process.wait(timeout=_CLOSE_SECONDS if self._facts else _CLOSE_COLD_SECONDS)
         self._kill()
         if self._process.stderr is not None:
             self._process.stderr.close()

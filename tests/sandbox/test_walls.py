@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -232,3 +235,32 @@ def test_the_walls_stand_for_an_ordinary_user() -> None:
     assert said["layers"] == ["bubblewrap", "namespaces", "rlimits"]
     for name in ATTACKS:
         assert said[name] == [["passed"] * 3, ["passed"] * 3], name
+
+
+@pytest.mark.needs("bubblewrap")
+def test_a_checkout_under_tmp_keeps_its_warm_process() -> None:
+    """Python's folder is mounted where it lies; were submissions to write there too, nothing could be cleared."""
+    room = tempfile.mkdtemp(prefix="checkout-", dir="/tmp")
+    packages = next(path for path in sys.path if path.endswith("site-packages"))
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", f"{room}/venv"], check=True)
+    (site,) = Path(room, "venv").glob("lib/python*/site-packages")
+    (site / "others.pth").write_text(f"{packages}\n{REPOSITORY}\n")
+    program = """
+        import time
+        from autograder.models import Cell
+        from autograder.sandbox.zygote import Zygote
+        with Zygote(walled=True) as zygote:
+            for _ in range(2):
+                session = zygote.session()
+                source = "import os\\nopen('mine', 'w').close()\\nf = lambda: 1\\nprint(os.getcwd(), os.listdir())"
+                print(session.load([Cell(1, source)], "f", (), time.monotonic() + 20).output.strip())
+                session.end()
+    """
+    try:
+        done = subprocess.run(
+            [f"{room}/venv/bin/python", "-c", textwrap.dedent(program)], capture_output=True, text=True, check=False
+        )
+    finally:
+        shutil.rmtree(room)
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == ["/scratch ['mine']"] * 2

@@ -9,6 +9,8 @@ import os
 import signal
 import socket
 import struct
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -438,9 +440,9 @@ def inside(zygote: Zygote) -> int:
     return int(Path(f"/proc/{process}/task/{process}/children").read_text())
 
 
-def namespace_is_empty(name: str) -> bool:
+def namespace_is_empty(name: str, patience: int = 100) -> bool:
     """Return whether no process is left in a pid namespace, waiting a little for the last ones to go."""
-    for _ in range(100):
+    for _ in range(patience):
         found = False
         for process in filter(str.isdigit, os.listdir("/proc")):
             try:
@@ -476,6 +478,24 @@ def test_closing_ends_a_process_that_does_not_listen(cage: Cage, sign: signal.Si
     assert namespace_is_empty(name)
 
 
+def test_when_the_grader_is_killed_nothing_of_it_stays() -> None:
+    script = f"""
+import sys, time
+sys.path[:0] = {[str(REPOSITORY), str(Path(__file__).parent)]!r}
+from doubling import Room, cells
+room = Room(walled=True)
+session = room.cage.take().session()
+print(room.cage.take().ready()["namespaces"]["pid"], flush=True)
+session.load(cells(["while True: pass"]), "f", (), time.monotonic() + 60)
+"""
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as grader:
+        assert grader.stdout is not None
+        name = grader.stdout.readline().strip()
+        assert not namespace_is_empty(name, patience=1)
+        grader.kill()
+    assert namespace_is_empty(name)
+
+
 def test_closing_twice_is_harmless(cage: Cage) -> None:
     zygote = cage.take()
     zygote.close()
@@ -494,10 +514,26 @@ def test_when_the_confined_process_is_lost_the_next_submission_is_graded_right(s
         room.cage.drop()
 
 
-def test_a_process_that_is_closed_before_it_is_warm_ends() -> None:
-    zygote = Zygote(walled=True)
+@pytest.mark.parametrize("delay", [0, 0.01, 0.05, 0.4])
+def test_a_process_that_is_closed_before_it_is_warm_ends(delay: float) -> None:
+    mark = "nturl2path"  # a module that nobody else asks for, so that the command line can be told from others
+    zygote = Zygote(walled=True, preload=(mark,))
+    time.sleep(delay)
     zygote.close()
     assert zygote._process.returncode is not None
+    assert not with_argument(mark)
+
+
+def with_argument(mark: str) -> list[str]:
+    """Return the processes with this word in their command line that have not ended."""
+    found = []
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if mark in Path(f"/proc/{process}/cmdline").read_text(errors="replace"):
+                found.append(process)
+        except OSError:
+            continue
+    return found
 
 
 # --------------------------------------------------------------------- it must be walled
