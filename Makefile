@@ -9,12 +9,12 @@ run: setup  ## grade the sample class and print its table
 	@sh scripts/run.sh
 
 test: setup lint  ## every test but the long ones
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 4 --dist loadfile
 	$(BIN)/autograder release --check
 	$(BIN)/autograder prove
 
 test-long: setup lint  ## what takes minutes, too
-	$(BIN)/python -m pytest -m "long or not long"
+	$(BIN)/python -m pytest -n 4 --dist loadfile -m "long or not long"
 	$(BIN)/autograder release --check
 	$(BIN)/autograder prove --stock all
 

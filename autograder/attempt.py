@@ -77,11 +77,12 @@ def grade_one(plan: Plan, submission: Submission, cage: Cage) -> Score:
 
 
 def _reason(submission: Submission, results: tuple[CheckResult, ...]) -> str:
-    """Return the one thing to say where it is the same for every check: no such function, a syntax error, ..."""
-    messages = {result.message for result in results}
-    if len(messages) == 1 and results[0].status not in ("passed", "failed") and not results[0].call:
-        return f"{submission.path.name}: {results[0].message}"
-    return ""
+    """Return the one thing to say where every check fails for the same reason: no such function, a missing key, ..."""
+    if any(result.status == "passed" for result in results) or len({result.difference for result in results}) != 1:
+        return ""
+    first = results[0]
+    said = first.difference if not first.call else f"Every check fails for the same reason. {first.difference}"
+    return f"{submission.path.name}: {said}"
 
 
 def ungraded(plan: Plan, submission: Submission, reason: str) -> Score:

@@ -301,7 +301,7 @@ def judge_check(
     marks: list[str] = []
     for case, observed, expected in tried:
         mismatch = check.judge(case, observed, expected)
-        marks.append("." if mismatch is None else digest(observed))
+        marks.append("." if mismatch is None else digest(observed, mismatch.show))
         if mismatch is not None and first is None:
             first = (case, observed, expected, mismatch)
     if first is None:

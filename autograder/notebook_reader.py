@@ -47,6 +47,10 @@ class RawCell:
     """One of the check cells; a cell for an answer is none, even where it is marked to be graded."""
 
 
+_NOTES: Final = 20
+"""Kinds of oddities that are told: a notebook may have one a cell."""
+
+
 @dataclass(slots=True)
 class _Notes:
     """One note a kind of oddity, however many cells show it."""
@@ -57,7 +61,10 @@ class _Notes:
         self.found[oddity].append(number)
 
     def texts(self) -> tuple[str, ...]:
-        return tuple(f"{_cells(numbers)}: {oddity}" for oddity, numbers in self.found.items())
+        some = list(self.found.items())[:_NOTES]
+        more = len(self.found) - len(some)
+        texts = [f"{_cells(numbers)}: {oddity}" for oddity, numbers in some]
+        return (*texts, f"and {more} more oddities") if more > 0 else tuple(texts)
 
 
 def _cells(numbers: list[int]) -> str:

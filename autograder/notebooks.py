@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from autograder.models import Cell, Check, CheckResult, Exercise, Score
 from autograder.notebook_cells import (
@@ -90,6 +91,9 @@ def is_untouched(cells: Iterable[Cell], exercise: Exercise) -> bool:
     return bool(kept) and not own_cells(kept, exercise)
 
 
+_URL: Final = re.compile(r"[\w.:/@~+-]*")
+
+
 def own_cells(cells: Iterable[Cell], exercise: Exercise) -> tuple[Cell, ...]:
     """Return the cells that say something that was not handed out."""
     head, tail = (_plain(part) for part in SETUP.split("REPOSITORY"))
@@ -98,8 +102,8 @@ def own_cells(cells: Iterable[Cell], exercise: Exercise) -> tuple[Cell, ...]:
 
     def handed_out(text: str) -> bool:
         # The set-up cell's URL is the one thing in it that differs between courses; it stands on one line.
-        setup = text.startswith(head) and text.endswith(tail) and "\n" not in text[len(head) : -len(tail)]
-        return text in ours or setup
+        between = text.removeprefix(head).removesuffix(tail)
+        return text in ours or (text == head + between + tail and _URL.fullmatch(between) is not None)
 
     return tuple(cell for cell in cells if not handed_out(_plain(cell.source)))
 

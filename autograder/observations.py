@@ -14,7 +14,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from autograder.models import Case, Observation, Opaque, Outcome, Raised, Scalar, Tensor, Value
 from autograder.scenarios import SCENARIOS
@@ -27,6 +27,8 @@ _MESSAGE_LIMIT: Final = 500
 _MAX_CALLS: Final = 64
 _TRACE_OF: Final = BaseException.__dict__["__traceback__"].__get__
 _ENDED: Final = ("", "error", "timeout", "memory", "crashed", "forbidden", "not_run")
+
+_ENDS: Final = 2_000
 
 CellOf = Callable[[str], int | None]
 """Maps a code object's file name to the number of the student's cell, or None."""
@@ -152,7 +154,7 @@ def encode_arguments(arguments: Mapping[str, Value]) -> dict[str, Any]:
     return {name: encode(value) for name, value in arguments.items()}
 
 
-def decode_observation(data: Any, *, trusted: bool = False) -> Observation:
+def decode_observation(data: Any, *, trusted: bool = False, elements: int = 2_000_000) -> Observation:
     """Return the observation of a JSON form; BadValue where it is not exactly one.
 
     ``ended``, ``detail`` and ``whole`` are the trusted side's to say, so they are refused unless ``trusted``.
@@ -165,7 +167,7 @@ def decode_observation(data: Any, *, trusted: bool = False) -> Observation:
     ended = data.get("ended", "")
     if ended not in _ENDED or type(data.get("whole", False)) is not bool:
         raise BadValue("an unknown end")
-    budget = Budget()
+    budget = Budget(elements=elements)
     return Observation(
         tuple(_decode_outcome(item, budget) for item in data["outcomes"]),
         ended,
@@ -205,20 +207,22 @@ def _text(text: Any, limit: int) -> str:
 # --------------------------------------------------------------------------- digest
 
 
-def digest(observation: Observation) -> str:
-    """Return six hex digits of what was observed, floats to five significant digits, without line numbers.
+def digest(observation: Observation, part: Literal["returned", "after", "later"] = "returned") -> str:
+    """Return six hex digits of one part of what was observed, floats to five significant digits, without line numbers.
 
-    Two answers that are wrong in the same way have the same digest on the same case.
+    Two answers that are wrong in the same way have the same digest on the same case. Only the part that the judge found
+    fault with counts, so that a second mistake, which shows in another part, does not hide the first.
     """
-    canonical = repr((observation.ended, [_canonical_outcome(outcome) for outcome in observation.outcomes]))
+    canonical = repr((observation.ended, [_canonical_outcome(outcome, part) for outcome in observation.outcomes]))
     return hashlib.sha256(canonical.encode("utf-8", "backslashreplace")).hexdigest()[:6]
 
 
-def _canonical_outcome(outcome: Outcome) -> Any:
+def _canonical_outcome(outcome: Outcome, part: Literal["returned", "after", "later"]) -> Any:
     if outcome.raised is not None:
         return (outcome.raised.type_name, outcome.raised.message)
-    after = {name: _canonical(value) for name, value in outcome.after.items()}
-    return (_canonical(outcome.returned), after, _canonical(outcome.later))
+    if part == "after":
+        return {name: _canonical(value) for name, value in outcome.after.items()}
+    return _canonical(getattr(outcome, part))
 
 
 def _canonical(value: Value) -> Any:
@@ -231,7 +235,9 @@ def _canonical(value: Value) -> Any:
     if type(value) is Opaque:
         return ("opaque", value.type_name)
     if type(value) is list or type(value) is tuple:
-        return (type(value).__name__, [_canonical(item) for item in value])
+        # The ends of a very long one tell answers apart as well, and cost what they are worth.
+        some = value if len(value) <= 2 * _ENDS else [*value[:_ENDS], *value[-_ENDS:]]
+        return (type(value).__name__, len(value), [_canonical(item) for item in some])
     if type(value) is dict:
         return {key: _canonical(item) for key, item in sorted(value.items())}
     return value

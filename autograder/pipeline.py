@@ -23,7 +23,7 @@ from typing import Any, Final, Self
 from autograder import files
 from autograder.attempt import Cage, grade_one, ungraded
 from autograder.gradebook import GradebookWriter
-from autograder.models import Exercise, Score, Submission
+from autograder.models import CheckStatus, Exercise, Score, Submission
 from autograder.notebooks import graded_notebook, own_cells
 from autograder.plan import Plan
 from autograder.report.html import feedback_page
@@ -36,6 +36,7 @@ PRELOAD: Final = ("IPython.core.inputtransformer2",)
 BATCH: Final = 100
 """Scores that the gradebook takes in one go."""
 RECORDS: Final = "records.jsonl"
+_CHANCE: Final[frozenset[CheckStatus]] = frozenset(("timeout", "memory", "crashed"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ class Class:
     def __init__(self, *, workers: int = 0, walled: bool = True) -> None:
         """Start ``workers`` confined processes; one a core where it is 0."""
         count = workers or _cores()
+        self.walled = walled
         self._cages = deque(Cage(walled=walled, preload=PRELOAD) for _ in range(count))
         self._free = threading.Semaphore(count)
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="worker")
@@ -168,6 +170,8 @@ def grade_class(
         plan = plans[submission.exercise]
         score = earlier.get((submission.student, submission.exercise))
         same = score is not None and _same_work(score, submission, plan)
+        if score is not None and score.sandbox and ("bubblewrap" in score.sandbox) != workers.walled:
+            return None
         return score if same and output.feedback(score).exists() and output.autograded(score).exists() else None  # type: ignore[arg-type]
 
     def write_pages(graded: Graded) -> None:
@@ -197,7 +201,12 @@ def grade_class(
 def _same_work(score: Score, submission: Submission, plan: Plan) -> bool:
     then = (score.content_hash, score.version, score.seed_id, score.reference)
     now = (submission.content_hash, plan.exercise.version, plan.expectations.seed_id, plan.expectations.reference)
-    return bool(submission.content_hash) and then == now
+    return bool(submission.content_hash) and then == now and _lasts(score)
+
+
+def _lasts(score: Score) -> bool:
+    # Time, memory and a fault of ours depend on what else the machine did: worth another try, never a mark for good.
+    return score.status != "unreadable" and not _CHANCE & {check.status for check in score.checks}
 
 
 def _bytes(submission: Submission) -> bytes:

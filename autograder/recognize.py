@@ -21,8 +21,9 @@ NOT_RUN: Final = "-"
 def recognize(exercise: Exercise, patterns: Mapping[str, Pattern], marks: Pattern) -> dict[str, str]:
     """Return the misconception's id for each failing check where exactly one fits.
 
-    A known wrong answer that fails as this one does on *every* check names all of them. Otherwise each check is
-    looked at by itself, and the wrong answers that the check is there to catch come first.
+    A known wrong answer that fails as this one does on *every* check names all of them. Otherwise each check is looked
+    at by itself, among those wrong answers that fail on no case where this one passes - who has two mistakes fails at
+    least where each of them does - and those that the check is there to catch come first.
 
     Args:
         exercise: whose wrong answers are known.
@@ -36,12 +37,18 @@ def recognize(exercise: Exercise, patterns: Mapping[str, Pattern], marks: Patter
     if whole:
         return dict.fromkeys(failing, whole)
     found = {}
+    possible = [name for name in beliefs if _fails_at_most_where(patterns[name], marks)]
     for check in failing:
-        alike = [name for name in beliefs if patterns[name].get(check) == marks[check]]
+        alike = [name for name in possible if patterns[name].get(check) == marks[check]]
         belief = _single(beliefs[n] for n in alike if caught_by[n] == check) or _single(beliefs[n] for n in alike)
         if belief:
             found[check] = belief
     return found
+
+
+def _fails_at_most_where(known: Pattern, marks: Pattern) -> bool:
+    pairs = (pair for check, row in marks.items() for pair in zip(known.get(check, ()), row, strict=False))
+    return all(mine != PASS or theirs in (PASS, NOT_RUN) for theirs, mine in pairs)
 
 
 def _single(beliefs: Iterable[str]) -> str:

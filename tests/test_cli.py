@@ -157,6 +157,43 @@ def test_grade_a_tree_that_is_none_is_2_and_writes_nothing(tmp_path: Path):
     assert not (tmp_path / "out").exists()
 
 
+def test_grade_a_class_with_nothing_to_grade_is_2_and_writes_nothing(tmp_path: Path):
+    (tmp_path / "class" / "ada" / "grad_scaler").mkdir(parents=True)
+    done = autograder("grade", tmp_path / "class", "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert "there is nothing to grade" in done.stderr.splitlines()[-1]
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("inside", ["class", "class/results"])
+def test_grade_into_the_class_itself_is_2(tmp_path: Path, inside: str):
+    tree = tmp_path / "class" / "ada" / "grad_scaler_step"
+    tree.mkdir(parents=True)
+    (tree / "grad_scaler_step.py").write_text(STEP.solution)
+    done = autograder("grade", tmp_path / "class", "--out", tmp_path / inside)
+    assert done.returncode == 2
+    assert "is inside the class" in one_line(done)
+    assert [path.name for path in (tmp_path / "class").iterdir()] == ["ada"]
+
+
+@pytest.mark.needs("bubblewrap")
+def test_grade_a_folder_that_was_passed_over_is_named_and_the_status_is_1(tmp_path: Path):
+    for student, folder in (("ada", "grad_scaler_step"), ("typo", "grad_scaler")):
+        (tmp_path / "class" / student / folder).mkdir(parents=True)
+        (tmp_path / "class" / student / folder / f"{folder}.py").write_text(STEP.solution)
+    done = autograder("grade", tmp_path / "class", "--out", tmp_path / "out", "--seed", "1")
+    assert done.returncode == 1
+    assert "typo" in one_line(done)
+    again = autograder("grade", tmp_path / "class", "--out", tmp_path / "out", "--seed", "1")
+    assert "1 of them unchanged since an earlier run" in again.stdout
+
+
+def test_check_a_file_of_another_kind_is_2(tmp_path: Path):
+    (tmp_path / "README.md").write_text("# hello")
+    assert "give a notebook (.ipynb) or a Python file" in one_line(autograder("check", tmp_path / "README.md"))
+    assert "no such file" in one_line(autograder("check", tmp_path / "nothing.py"))
+
+
 def test_grade_a_bad_gradebook_url_is_2(tmp_path: Path):
     tree = tmp_path / "class" / "ada" / "grad_scaler_step"
     tree.mkdir(parents=True)

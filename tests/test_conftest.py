@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-import conftest
 import pytest
+
+# By its path: other folders have a conftest of their own, and "import conftest" finds whichever was first.
+_SPEC = importlib.util.spec_from_file_location("the_conftest", Path(__file__).with_name("conftest.py"))
+conftest = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(conftest)
 
 TEST = """
 import pytest

@@ -87,6 +87,18 @@ def test_the_same_work_is_not_run_again_unless_forced_or_changed(workers, plans,
     assert not reused(submission)
 
 
+def test_a_mark_that_was_lost_to_time_is_tried_again(workers, plans, tmp_path: Path):
+    submission = submitted(
+        tmp_path / "in", "ada", "def grad_scaler_step(grads, scale, **factors):\n    while True: pass"
+    )
+    out = output(tmp_path / "out")
+    seen = []
+    for _ in range(2):
+        grade_class(workers, [submission], plans, out, on_result=seen.append)
+    assert [graded.reused for graded in seen] == [False, False]
+    assert {check.status for check in seen[0].score.checks} == {"timeout", "not_run"}
+
+
 def test_reused_scores_are_those_of_the_first_run(workers, plans, tmp_path: Path):
     submission = submitted(tmp_path / "in", "ada", next(a.source for a in STEP.wrong if a.name == "only_isinf"))
     out = output(tmp_path / "out")

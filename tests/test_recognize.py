@@ -50,7 +50,19 @@ def test_two_beliefs_that_fit_are_none():
 def test_two_answers_of_one_belief_are_one():
     both = exercise(("w1", "one", "belief"), ("w2", "two", "belief"))
     patterns: dict[str, Pattern] = {"w1": {"one": (A,), "two": (B,)}, "w2": {"one": (A,), "two": (C,)}}
-    assert recognize(both, patterns, {"one": (A,), "two": (PASS,)}) == {"one": "belief"}
+    assert recognize(both, patterns, {"one": (A,), "two": ("dddddd",)}) == {"one": "belief"}
+
+
+def test_an_answer_that_passes_where_a_known_one_fails_does_not_hold_its_belief():
+    one = exercise(("w1", "one", "belief"))
+    patterns: dict[str, Pattern] = {"w1": {"one": (A,), "two": (PASS, B)}}
+    assert recognize(one, patterns, {"one": (A,), "two": (PASS, PASS)}) == {}
+
+
+def test_each_of_two_mistakes_is_named_by_the_check_that_shows_it_alone():
+    both = exercise(("w1", "one", "belief1"), ("w2", "two", "belief2"))
+    patterns: dict[str, Pattern] = {"w1": {"one": (A,), "two": (PASS,)}, "w2": {"one": (PASS,), "two": (B,)}}
+    assert recognize(both, patterns, {"one": (A,), "two": (B,)}) == {"one": "belief1", "two": "belief2"}
 
 
 def test_two_that_fit_on_every_check_may_still_be_told_apart_by_what_catches_them():

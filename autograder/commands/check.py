@@ -22,9 +22,11 @@ from autograder.sandbox import walls
 def run(file: Path, slug: str | None, *, as_json: bool, seed: int | None) -> int:
     """Grade one file and print the feedback; return 0 for full marks, 1 for less, 2 where it could not be graded."""
     with one_line_errors():
-        exercise = catalog.load(slug or _guess(file))
         if not file.exists() and not file.is_symlink():
             raise Stop(f"{file}: there is no such file")
+        if file.suffix not in (".ipynb", ".py"):
+            raise Stop(f"{file}: give a notebook (.ipynb) or a Python file (.py)")
+        exercise = catalog.load(slug or _guess(file))
         submission = read_file(file, "", exercise.slug)
         if submission.unreadable:
             raise Stop(submission.unreadable)

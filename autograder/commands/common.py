@@ -21,8 +21,14 @@ def one_line_errors() -> Iterator[None]:
     try:
         yield
     except (CourseError, OSError) as error:
-        print(f"autograder: {' '.join(str(error).split())}", file=sys.stderr)
+        print(f"autograder: {' '.join(_sentence(error).split())}", file=sys.stderr)
         raise SystemExit(2) from None
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.filename}: {error.strerror[:1].lower()}{error.strerror[1:]}; choose another, or mend that one"
+    return str(error)
 
 
 def exercises(slugs: Sequence[str]) -> dict[str, Exercise]:

@@ -8,14 +8,14 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder import catalog
 from autograder.collect import collect, unknown_folders
 from autograder.commands.common import Stop, one_line_errors
 from autograder.gradebook import url_of
-from autograder.models import Score, Submission
+from autograder.models import Submission
 from autograder.pipeline import Class, Graded, Output, grade_class
 from autograder.plan import Plan, live_plan
 from autograder.reference.device import live_reference
@@ -54,29 +54,46 @@ def run(options: Options) -> int:
         root = catalog.course_root()
         exercises = catalog.load_all(root)
         slugs = tuple(exercises)
-        for sentence in unknown_folders(options.submissions, slugs):
+        passed_over = unknown_folders(options.submissions, slugs)
+        for sentence in passed_over:
             print(f"autograder: {sentence}", file=sys.stderr)
+        _must_make_sense(options, slugs)
         started = time.monotonic()
         with Class(workers=options.workers, walled=not options.unconfined) as workers:
             seed = Seed(f"seed:{options.seed}") if options.seed is not None else course_seed(root)
             reference = live_reference()
             plans = {slug: live_plan(exercise, seed, reference) for slug, exercise in exercises.items()}
-            scores = _grade(options, workers, plans)
-    _print(options, scores, time.monotonic() - started)
-    return 1 if any(score.status == "unreadable" for score in scores) else 0
+            graded = _grade(options, workers, plans)
+    _print(options, graded, time.monotonic() - started)
+    lost = passed_over or any(one.score.status == "unreadable" for one in graded)
+    return 1 if lost else 0
 
 
-def _grade(options: Options, workers: Class, plans: Mapping[str, Plan]) -> list[Score]:
+def _must_make_sense(options: Options, slugs: Sequence[str]) -> None:
+    tree, out = options.submissions.resolve(), options.out.resolve()
+    if out == tree or tree in out.parents:
+        raise Stop(f"--out {options.out} is inside the class {options.submissions}; give a folder outside it")
+    if not _count(options, slugs):
+        raise Stop(
+            f"{options.submissions}: there is nothing to grade in it; a class looks like <student>/<exercise>/"
+            f"<exercise>.ipynb, and the exercises are {', '.join(slugs)}"
+        )
+
+
+def _grade(options: Options, workers: Class, plans: Mapping[str, Plan]) -> list[Graded]:
     output = Output(options.out, options.gradebook or url_of(options.out / "gradebook.db"))
     slugs = tuple(plans)
     with Progress(_count(options, slugs), wanted=options.progress) as progress:
+        done: list[Graded] = []
 
         def on_result(graded: Graded) -> None:
             progress.step()
+            done.append(replace(graded, submission=replace(graded.submission, cells=())))  # not the whole class's code
             if options.as_json:
                 print(json_line(graded.score), flush=True)
 
-        return grade_class(workers, _wanted(options, slugs), plans, output, force=options.force, on_result=on_result)
+        grade_class(workers, _wanted(options, slugs), plans, output, force=options.force, on_result=on_result)
+        return done
 
 
 def _wanted(options: Options, slugs: Sequence[str]) -> Iterator[Submission]:
@@ -94,11 +111,16 @@ def _count(options: Options, slugs: Sequence[str]) -> int:
     return sum(os.path.lexists(os.path.join(entry.path, slug)) for entry in students for slug in slugs)
 
 
-def _print(options: Options, scores: Sequence[Score], seconds: float) -> None:
+def _print(options: Options, graded: Sequence[Graded], seconds: float) -> None:
+    scores = [one.score for one in graded]
     for score in scores:
         if score.status == "unreadable":
             print(f"autograder: could not grade {score.student}: {score.reason}", file=sys.stderr)
     if options.as_json:
         return
-    print(class_table(scores, width=max(80, shutil.get_terminal_size((120, 40)).columns)))
-    print(f"{len(scores)} submissions in {seconds:.1f} s. Gradebook, feedback and grades.csv are in {options.out}.")
+    color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    print(class_table(scores, width=max(80, shutil.get_terminal_size((120, 40)).columns), color=color))
+    reused = sum(one.reused for one in graded)
+    unchanged = f", {reused} of them unchanged since an earlier run and not run again (--force does)" if reused else ""
+    print(f"{len(scores)} submissions in {seconds:.1f} s{unchanged}.")
+    print(f"Gradebook, feedback and grades.csv are in {options.out}.")

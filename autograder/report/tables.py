@@ -34,7 +34,7 @@ def grades_csv(scores: Sequence[Score]) -> str:
 
 
 def _row(score: Score) -> list[str]:
-    failed = [result for result in score.checks if result.status != "passed"]
+    failed = [result for result in score.checks if result.status != "passed"] if score.status == "graded" else []
     beliefs = dict.fromkeys(result.misconception for result in failed if result.misconception)
     return [
         _cell(score.student),
@@ -42,7 +42,7 @@ def _row(score: Score) -> list[str]:
         score.status,
         "" if score.score is None else words.number(score.score),
         words.number(score.max_score),
-        str(len(score.checks) - len(failed)),
+        str(sum(result.status == "passed" for result in score.checks)),
         str(len(score.checks)),
         _cell(" ".join(result.id for result in failed)),
         _cell(" ".join(beliefs)),

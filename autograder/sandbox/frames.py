@@ -19,6 +19,10 @@ EXIT_TOO_LARGE: Final = 4
 """Exit status of a child whose answer does not fit a frame."""
 
 
+CONTAINERS: Final = 200_000
+"""Lists and objects that a frame may have; each costs its reader far more than its two bytes."""
+
+
 class Closed(Exception):
     """The other side ended before the frame was complete."""
 
@@ -55,8 +59,13 @@ def send(sock: socket.socket, message: Any, deadline: float | None = None) -> No
         raise Closed from None
 
 
-def receive(sock: socket.socket, deadline: float | None = None) -> Any:
+def receive(sock: socket.socket, deadline: float | None = None, limit: int = LIMIT) -> Any:
     """Return the next frame's message.
+
+    Args:
+        sock: where it comes from.
+        deadline: of ``time.monotonic``; None to wait for ever.
+        limit: bytes that it may have. Small ones keep a stranger's answer from costing its reader time and memory.
 
     Raises:
         Closed: the other side ended first.
@@ -64,10 +73,13 @@ def receive(sock: socket.socket, deadline: float | None = None) -> Any:
         BadFrame: what came is no frame.
     """
     (size,) = struct.unpack(">I", _exactly(sock, 4, deadline))
-    if size > LIMIT:
-        raise BadFrame(f"{size} bytes, more than {LIMIT}")
+    if size > limit:
+        raise BadFrame(f"{size} bytes, more than {limit}")
+    data = _exactly(sock, size, deadline)
+    if data.count(b"[") + data.count(b"{") > CONTAINERS:
+        raise BadFrame("too many lists and objects")
     try:
-        return json.loads(_exactly(sock, size, deadline).decode("utf-8", "surrogatepass"), parse_constant=_refuse)
+        return json.loads(data.decode("utf-8", "surrogatepass"), parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise BadFrame(f"not JSON: {type(error).__name__}") from None
 
@@ -75,10 +87,13 @@ def receive(sock: socket.socket, deadline: float | None = None) -> Any:
 def _exactly(sock: socket.socket, size: int, deadline: float | None) -> bytes:
     parts = []
     while size:
-        _set_timeout(sock, deadline)
+        try:
+            _set_timeout(sock, deadline)
+        except Late:
+            sock.settimeout(0.0)  # what has come in time counts, although it is looked at late
         try:
             part = sock.recv(min(size, 2**20))
-        except TimeoutError:
+        except (TimeoutError, BlockingIOError):
             raise Late from None
         except OSError:
             raise Closed from None

@@ -11,19 +11,22 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final, Self
 
 from autograder.errors import CourseError
-from autograder.models import Case, Cell, Observation, Raised
+from autograder.models import Case, Cell, Observation, Raised, Tensor
 from autograder.observations import decode_observation, encode_arguments
 from autograder.sandbox import frames, walls
 from autograder.values import BadValue
 
 START_SECONDS: Final = 60.0
 """How long the confined process may take to import torch."""
+_FRAME: Final = 2**19
+_ELEMENTS: Final = 20_000
+"""Bytes and elements that any answer may have, beside what its question earns it."""
 _ANSWER_SECONDS: Final = 3.0
 _CLOSE_SECONDS: Final = 0.5
 _CLOSE_COLD_SECONDS: Final = 10.0
@@ -258,7 +261,8 @@ class Session:
         token = secrets.token_hex(8)  # an answer sent ahead of its question cannot know it
         calls = [encode_arguments(arguments) for arguments in case.calls]
         frames.send(self._sock, {"try": {"token": token, "scenario": scenario, "calls": calls}}, deadline)
-        answer = frames.receive(self._sock, deadline)
+        size = _size(tuple(case.calls))
+        answer = frames.receive(self._sock, deadline, min(frames.LIMIT, _FRAME + 64 * size))
         self.heard = time.monotonic()
         if type(answer) is not dict or answer.keys() != {"token", "seen", "hits"} or answer["token"] != token:
             raise frames.BadFrame("an answer to another question")
@@ -266,7 +270,7 @@ class Session:
         if type(hits) is not list or len(hits) > 1 or not all(type(hit) is str for hit in hits):
             raise frames.BadFrame("malformed hits")
         try:
-            return decode_observation(answer["seen"]), "".join(hits)[:200]
+            return decode_observation(answer["seen"], elements=_ELEMENTS + 4 * size), "".join(hits)[:200]
         except BadValue as error:
             raise frames.BadFrame(str(error)) from None
 
@@ -274,6 +278,17 @@ class Session:
         """End the child; return its wait status, None where it was still running after ``grace`` seconds."""
         self._sock.close()
         return self._zygote.end(grace)
+
+
+def _size(value: Any) -> int:
+    """Return how many elements a plain value has: an answer may be a few times as large as its question."""
+    if isinstance(value, Tensor):
+        return len(value.values)
+    if isinstance(value, Mapping):
+        return sum(map(_size, value.values()))
+    if isinstance(value, (list, tuple)):
+        return sum(map(_size, value)) if len(value) < 100 else len(value)
+    return 1
 
 
 def _expect(message: Any, key: str, kind: type) -> Any:

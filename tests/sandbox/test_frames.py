@@ -160,12 +160,40 @@ def test_a_trickle_is_ended_by_the_deadline(pair: tuple[socket.socket, socket.so
         sender.join()
 
 
-def test_a_deadline_that_has_passed_is_late_though_the_frame_is_there(
+def test_a_frame_that_came_in_time_counts_though_it_is_looked_at_late(
     pair: tuple[socket.socket, socket.socket],
 ) -> None:
+    """A reader that was kept from its socket by another submission's answer must not cost this one its mark."""
     frames.send(pair[1], 1)
+    assert frames.receive(pair[0], time.monotonic() - 1) == 1
+
+
+@pytest.mark.parametrize("sent", [b"", b"\0\0", b"\0\0\0\x02", b"\0\0\0\x021"])
+def test_a_frame_that_is_not_whole_when_it_is_looked_at_late_is_late(
+    pair: tuple[socket.socket, socket.socket], sent: bytes
+) -> None:
+    pair[1].sendall(sent)
     with pytest.raises(frames.Late):
         frames.receive(pair[0], time.monotonic() - 1)
+
+
+def test_a_frame_may_be_held_to_a_smaller_limit(pair: tuple[socket.socket, socket.socket]) -> None:
+    frames.send(pair[1], "x" * 98)
+    assert frames.receive(pair[0], soon(), limit=100) == "x" * 98
+    frames.send(pair[1], "x" * 99)
+    with pytest.raises(frames.BadFrame, match="more than 100"):
+        frames.receive(pair[0], soon(), limit=100)
+
+
+def test_a_frame_of_too_many_small_lists_is_refused_before_it_is_read(
+    pair: tuple[socket.socket, socket.socket],
+) -> None:
+    data = b"[" + b"[]," * frames.CONTAINERS + b"0]"
+    sender = threading.Thread(target=pair[1].sendall, args=(len(data).to_bytes(4, "big") + data,))
+    sender.start()
+    with pytest.raises(frames.BadFrame, match="too many lists"):
+        frames.receive(pair[0], soon())
+    sender.join()
 
 
 def test_a_side_that_does_not_read_does_not_hold_the_sender(pair: tuple[socket.socket, socket.socket]) -> None:

@@ -249,7 +249,7 @@ ENDS = {
 @pytest.mark.needs("bubblewrap")
 @pytest.mark.parametrize(("source", "words"), ENDS.values(), ids=ENDS.keys())
 def test_a_process_that_ends_earns_nothing_and_it_is_said_how(room: Room, source: str, words: str) -> None:
-    graded = room.grade(source, checks=2)
+    graded = room.grade(source, seconds=60, checks=2)
     assert graded.statuses == ["crashed"] * 2
     assert words in graded.message
     honest(room)
