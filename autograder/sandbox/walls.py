@@ -11,6 +11,8 @@ from typing import Final
 
 CONFINED_UID: Final = 61_987
 """User and group id that the confined process takes when the grader is root; no account has it."""
+WORK: Final = "/scratch"
+"""The one folder, empty at first, that submissions can write to. /tmp leads there unless Python itself lies in /tmp."""
 TMPFS_BYTES: Final = 64 * 2**20
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
 _INSIDE: Final = "/grader"
@@ -30,21 +32,16 @@ def environment() -> dict[str, str]:
     kept = {name: os.environ[name] for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE") if name in os.environ}
     return {
         "PATH": "/usr/bin:/bin",
-        "HOME": work_folder(),
+        "HOME": WORK,
         "LANG": "C.UTF-8",
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
         "MKL_NUM_THREADS": "1",
         "PYTHONHASHSEED": "0",
         "PYTHONDONTWRITEBYTECODE": "1",
-        "IPYTHONDIR": f"{work_folder()}/.ipython",
+        "IPYTHONDIR": f"{WORK}/.ipython",
         **kept,
     }
-
-
-def work_folder() -> str:
-    """Return where submissions may write: /tmp, or another folder where Python or its packages lie under /tmp."""
-    return "/scratch" if any(folder.startswith("/tmp/") for folder in _interpreter()) else "/tmp"
 
 
 def python_command(inside: bool) -> list[str]:
@@ -79,11 +76,13 @@ def bubblewrap_command(program: str) -> list[str]:
     command += ["--die-with-parent", "--as-pid-1", "--new-session", "--hostname", "confined", "--clearenv"]
     for name, value in environment().items():
         command += ["--setenv", name, value]
-    command += ["--size", str(TMPFS_BYTES), "--perms", "0777", "--tmpfs", work_folder()]
+    command += ["--size", str(TMPFS_BYTES), "--perms", "0777", "--tmpfs", WORK]
     command += ["--proc", "/proc", "--dev", "/dev"]
     for folder in ("/usr", "/lib", "/lib64", "/lib32", "/bin", "/sbin"):
         command += _system_folder(folder)
     command += ["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
+    if not any(path.startswith("/tmp/") for path in _interpreter()):
+        command += ["--symlink", WORK, "/tmp"]
     for path in _interpreter():
         command += [*_parents(path), "--ro-bind", path, path]
     for hidden in _copies_among_the_packages():
@@ -91,7 +90,7 @@ def bubblewrap_command(program: str) -> list[str]:
     for name in _NEEDED_INSIDE:
         path = f"{_INSIDE}/autograder/{name}"
         command += [*_parents(path), "--ro-bind", str(_PACKAGE / name), path]
-    return [*command, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", work_folder(), "--"]
+    return [*command, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", WORK, "--"]
 
 
 def _system_folder(folder: str) -> list[str]:

@@ -113,10 +113,10 @@ def test_folders_above_are_made_passable_from_the_top() -> None:
     assert walls._parents("/a/b/c") == ["--perms", "0755", "--dir", "/a", "--perms", "0755", "--dir", "/a/b"]
 
 
-def test_tmp_is_small_and_open_to_the_confined_user(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_work_folder_is_small_and_open_to_the_confined_user(monkeypatch: pytest.MonkeyPatch) -> None:
     line = command(monkeypatch, ROOT)
     place = line.index("--tmpfs")
-    assert line[place - 4 : place + 2] == ["--size", str(walls.TMPFS_BYTES), "--perms", "0777", "--tmpfs", "/tmp"]
+    assert line[place - 4 : place + 2] == ["--size", str(walls.TMPFS_BYTES), "--perms", "0777", "--tmpfs", walls.WORK]
 
 
 # ------------------------------------------------------------------------- environment
@@ -190,7 +190,7 @@ ATTACKS = {
     """,
     "kill": "import os\ndef f(x):\n    os.kill(1, 9)\n    os.kill(1, 19)\n    return x * 2",
     "fork": "import os\ndef f(x):\n    try: os.fork()\n    except OSError: return x * 2",
-    "mode": "import os\nos.chmod('/tmp', 0)\ndef f(x):\n    return x * 2",
+    "mode": "import os\nos.chmod('/scratch', 0)\ndef f(x):\n    return x * 2",
     "limits": "import resource\nresource.prlimit(1, resource.RLIMIT_DATA, (2**27,) * 2)\ndef f(x):\n    return x * 2",
 }
 SCRIPT = f"""

@@ -54,7 +54,7 @@ def test_it_cannot_become_another_user(room: Room) -> None:
         import os
         def f():
             done = []
-            for call, value in ((os.setuid, 0), (os.setgid, 0), (os.setgroups, [0]), (os.chroot, "/tmp")):
+            for call, value in ((os.setuid, 0), (os.setgid, 0), (os.setgroups, [0]), (os.chroot, "/scratch")):
                 try:
                     done.append(call(value))
                 except OSError:
@@ -178,14 +178,14 @@ def test_the_package_inside_holds_no_exercise_and_no_solution(room: Room) -> Non
     }  # fmt: skip
 
 
-def test_it_can_write_nowhere_but_in_tmp(room: Room) -> None:
+def test_it_can_write_nowhere_but_in_its_work_folder(room: Room) -> None:
     source = """\
         import os, sys
         def f():
             writable, tried = [], ["/", "/grader", "/grader/autograder", sys.prefix, os.path.dirname(os.__file__)]
             for folder, folders, _ in os.walk("/"):
                 tried.append(folder)
-                if folder.count("/") >= 3 or folder.startswith("/proc") or folder == "/tmp":
+                if folder.count("/") >= 3 or folder.startswith("/proc") or folder == "/scratch":
                     folders.clear()
             for folder in tried:
                 path = os.path.join(folder, "mine")
@@ -198,19 +198,19 @@ def test_it_can_write_nowhere_but_in_tmp(room: Room) -> None:
             return [sorted(set(writable)), len(tried)]
     """
     writable, tried = room.look(source)
-    assert writable == ["/tmp"]
+    assert writable == ["/scratch"]
     assert tried > 50
 
 
-def test_its_working_folder_is_tmp_and_no_import_comes_from_there(room: Room) -> None:
+def test_its_working_folder_is_its_own_and_no_import_comes_from_there(room: Room) -> None:
     source = """\
         import os, sys
-        open("/tmp/wave.py", "w").write("raise SystemExit('imported from the working folder')")
+        open("/scratch/wave.py", "w").write("raise SystemExit('imported from the working folder')")
         import wave
         def f():
-            return [os.getcwd(), "" in sys.path or "/tmp" in sys.path, wave.__file__.startswith("/tmp")]
+            return [os.getcwd(), "" in sys.path or "/scratch" in sys.path, wave.__file__.startswith("/scratch")]
     """
-    assert room.look(source) == ["/tmp", False, False]
+    assert room.look(source) == ["/scratch", False, False]
 
 
 def test_it_reaches_no_network(room: Room) -> None:
@@ -312,18 +312,19 @@ def test_the_warm_process_cannot_be_traced_read_or_ended(room: Room) -> None:
 # ------------------------------------------------------------------ nothing is left behind
 
 LEFT = {
-    "a file": "open('/tmp/left', 'w').write('answer')",
-    "a hidden folder": "os.makedirs('/tmp/.a/b/c'); open('/tmp/.a/b/c/d', 'w').write('answer')",
-    "a link to elsewhere": "os.symlink('/usr', '/tmp/usr'); os.symlink('/tmp', '/tmp/loop')",
-    "a folder that cannot be entered": "os.makedirs('/tmp/a/b'); os.chmod('/tmp/a/b', 0); os.chmod('/tmp/a', 0)",
-    "a folder that cannot be changed": "os.makedirs('/tmp/a/b'); os.chmod('/tmp/a', 0o555)",
+    "a file": "open('/scratch/left', 'w').write('answer')",
+    "a hidden folder": "os.makedirs('/scratch/.a/b/c'); open('/scratch/.a/b/c/d', 'w').write('answer')",
+    "a link to elsewhere": "os.symlink('/usr', '/scratch/usr'); os.symlink('/scratch', '/scratch/loop')",
+    "a folder that cannot be entered":
+        "os.makedirs('/scratch/a/b'); os.chmod('/scratch/a/b', 0); os.chmod('/scratch/a', 0)",
+    "a folder that cannot be changed": "os.makedirs('/scratch/a/b'); os.chmod('/scratch/a', 0o555)",
     "a thousand folders, each in the other": "[(os.mkdir('a'), os.chdir('a')) for _ in range(1000)]",
-    "names that are no text": "open(b'/tmp/\\xff\\n', 'w').close()",
-    "a named pipe and a socket": "os.mkfifo('/tmp/pipe'); socket.socket(socket.AF_UNIX).bind('/tmp/socket')",
-    "a full disk": "[open(f'/tmp/{n}', 'wb').write(bytes(2**20)) for n in range(60)]",
-    "an attribute of the folder": "os.setxattr('/tmp', 'user.left', b'answer')",
-    "a mode of the folder": "os.chmod('/tmp', 0o500)",
-    "no mode of the folder": "os.chmod('/tmp', 0)",
+    "names that are no text": "open(b'/scratch/\\xff\\n', 'w').close()",
+    "a named pipe and a socket": "os.mkfifo('/scratch/pipe'); socket.socket(socket.AF_UNIX).bind('/scratch/socket')",
+    "a full disk": "[open(f'/scratch/{n}', 'wb').write(bytes(2**20)) for n in range(60)]",
+    "an attribute of the folder": "os.setxattr('/scratch', 'user.left', b'answer')",
+    "a mode of the folder": "os.chmod('/scratch', 0o500)",
+    "no mode of the folder": "os.chmod('/scratch', 0)",
     "shared memory": "ctypes.CDLL(None).shmget(4711, 2**20, 0o1666)",
     "a message queue and a semaphore": "l = ctypes.CDLL(None); l.msgget(7, 0o1666); l.semget(7, 1, 0o1666)",
     "a POSIX message queue": "ctypes.CDLL(None).mq_open(b'/left', 0o102, 0o666, None)",
@@ -337,12 +338,12 @@ CLEAN = """\
     import os, resource
     def f():
         libc_lines = [len(open(f"/proc/sysvipc/{kind}").readlines()) for kind in ("shm", "msg", "sem")]
-        open("/tmp/mine", "w").write("1" * 1000)
-        mine = os.listdir("/tmp")
-        os.unlink("/tmp/mine")
+        open("/scratch/mine", "w").write("1" * 1000)
+        mine = os.listdir("/scratch")
+        os.unlink("/scratch/mine")
         kinds = [getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")]
         return {
-            "files": mine, "attributes": os.listxattr("/tmp"), "system v": libc_lines,
+            "files": mine, "attributes": os.listxattr("/scratch"), "system v": libc_lines,
             "limits": [list(resource.getrlimit(kind)) for kind in kinds if kind not in MEMORY],
             "scheduling": [os.getpriority(os.PRIO_PROCESS, 0), os.sched_getscheduler(0), len(os.sched_getaffinity(0))],
         }
@@ -770,7 +771,7 @@ def test_files_are_limited(room: Room, size: int) -> None:
             written = 0
             try:
                 for number in range(count):
-                    with open(f"/tmp/{number}", "wb", 0) as file:
+                    with open(f"/scratch/{number}", "wb", 0) as file:
                         for _ in range(each):
                             written += file.write(bytes(2**20))
             except OSError as error:
