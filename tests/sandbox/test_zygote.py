@@ -315,7 +315,7 @@ LEFT = {
     "a file": "open('/scratch/left', 'w').write('answer')",
     "a hidden folder": "os.makedirs('/scratch/.a/b/c'); open('/scratch/.a/b/c/d', 'w').write('answer')",
     "a link to elsewhere": "os.symlink('/usr', '/scratch/usr'); os.symlink('/scratch', '/scratch/loop')",
-    "a folder that cannot be entered": "os.makedirs('/scratch/a/b'); [os.chmod('/scratch' + p, 0) for p in ('/a/b', '/a')]",
+    "a folder that cannot be entered": "os.makedirs('a/b'); [os.chmod(p, 0) for p in ('a/b', 'a')]",
     "a folder that cannot be changed": "os.makedirs('/scratch/a/b'); os.chmod('/scratch/a', 0o555)",
     "a thousand folders, each in the other": "[(os.mkdir('a'), os.chdir('a')) for _ in range(1000)]",
     "names that are no text": "open(b'/scratch/\\xff\\n', 'w').close()",
