@@ -1,0 +1,129 @@
+"""Mends of the theme: nothing comes from another site, no script is there twice, and our logo and colors."""
+
+from __future__ import annotations
+
+import html
+import re
+import shutil
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.util import logging
+
+from course_book.graded import course_root
+
+ASSETS = "build/assets"
+"""Where scripts/book.sh installs what comes from npm, in the course's folder."""
+MATHJAX = "mathjax"
+"""MathJax's folder in _static; ``mathjax_path`` in _config.yml points into it."""
+HOSTS = ("github.com", "gitlab.com", "bitbucket.org")
+"""Where the theme can make a link to a repository; elsewhere there is no such button."""
+_PARTS = ("tex-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions")
+_MENDS = (
+    # 1.4 MB of icons as a script, which the style sheet has as a font, too
+    (re.compile(r'<script [^>]*src="[^"]*/scripts/fontawesome\.js[^"]*"[^>]*></script>\s*'), ""),
+    # names that hide the words that are seen on a button
+    (re.compile(r'<summary aria-label="Toggle hidden content">'), "<summary>"),
+    (re.compile(r'(<button class="btn search-button-field[^>]*?) aria-label="[^"]*"'), r"\1"),
+)
+_WEIGHT = ("fontawesome.js*", "*.js.map", "*.css.map")
+log = logging.getLogger(__name__)
+
+
+def _options(app: Sphinx, config: Config) -> None:
+    # Not in _config.yml: `sphinx.config.html_theme_options` there replaces what Jupyter Book sets.
+    options = config.html_theme_options
+    repository = options.get("repository_url", "").rstrip("/")
+    hosted = urlsplit(repository).hostname in HOSTS
+    logos = {f"image_{mode}": f"_static/logo-{mode}.svg" for mode in ("light", "dark")}
+    options.update(
+        {
+            "logo": {**logos, "text": config.html_title, "alt_text": ""},
+            "pygments_light_style": "a11y-high-contrast-light",
+            "pygments_dark_style": "a11y-high-contrast-dark",
+            "use_fullscreen_button": False,
+            "repository_url": repository if hosted else "",
+            "use_repository_button": hosted,
+            "use_issues_button": hosted,
+            "show_toc_level": 2,
+            # No bar above the page. Hiding it with CSS is not enough: the theme's script gives the buttons that open
+            # the sidebars on a phone their work by looking for the first of that kind, which would be the hidden one.
+            **dict.fromkeys(("navbar_start", "navbar_center", "navbar_end", "navbar_persistent"), ""),
+            "footer_content_items": "copyright.html, extra-footer.html",
+        }
+    )
+    config.course_repository = repository
+    config.course_branch = options.get("repository_branch", "main")
+
+
+def _no_thebe(app: Sphinx) -> None:
+    """Drop sphinx-thebe's script: it stands in each page twice, which is an error, and names another site."""
+    listeners = app.events.listeners["env-before-read-docs"]
+    listeners[:] = [listener for listener in listeners if listener.handler.__name__ != "init_thebe_core"]
+
+
+def _static_folder(app: Sphinx) -> None:
+    """Make _static a folder: where a build fails early, the theme copies its logo to a *file* of that name."""
+    static = Path(app.outdir, "_static")
+    if static.is_file():
+        static.unlink()
+    static.mkdir(parents=True, exist_ok=True)
+
+
+def _copy_mathjax(app: Sphinx, exception: Exception | None) -> None:
+    if exception is not None or app.builder.format != "html":
+        return
+    source = course_root(app) / ASSETS / "node_modules/mathjax/es5"
+    target = Path(app.outdir, "_static", MATHJAX)
+    for part in _PARTS:
+        if (source / part).is_file():
+            target.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source / part, target / part)
+        elif (source / part).is_dir():
+            shutil.copytree(source / part, target / part, dirs_exist_ok=True)
+        else:
+            log.warning("MathJax is not there, so pages would show raw TeX: run `make book`, which installs it")
+            return
+
+
+def _mend_pages(app: Sphinx, exception: Exception | None) -> None:
+    """Mend what the theme's templates write, and take files out of the site that only weigh."""
+    if exception is not None or app.builder.format != "html":
+        return
+    out = Path(app.outdir)
+    for page in out.rglob("*.html"):
+        text = before = page.read_text(encoding="utf-8")
+        for pattern, replacement in _MENDS:
+            text = pattern.sub(replacement, text)
+        if text != before:
+            page.write_text(text, encoding="utf-8")
+    for glob in _WEIGHT:
+        for path in (out / "_static").rglob(glob):
+            path.unlink()
+
+
+def _front_door(app: Sphinx, exception: Exception | None) -> None:
+    """Make index.html a page: Jupyter Book's is a bare tag, and a browser asks for a favicon that is not there."""
+    if exception is not None or app.builder.format != "html" or app.config.root_doc == "index":
+        return
+    first, title = f"{app.config.root_doc}.html", html.escape(app.config.html_title)
+    lines = (
+        "<!DOCTYPE html>",
+        '<html lang="en"><head><meta charset="utf-8">',
+        f'<title>{title}</title><link rel="icon" href="data:,">',  # none: it is gone at once
+        f'<meta http-equiv="refresh" content="0; url={first}"></head>',
+        f'<body><a href="{first}">{title}</a></body></html>',
+    )
+    Path(app.outdir, "index.html").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def setup(app: Sphinx) -> None:
+    """Connect the mends."""
+    app.connect("config-inited", _options)
+    app.connect("builder-inited", _no_thebe)
+    app.connect("builder-inited", _static_folder)
+    app.connect("build-finished", _copy_mathjax)
+    app.connect("build-finished", _mend_pages)
+    app.connect("build-finished", _front_door, priority=900)  # after Jupyter Book's own

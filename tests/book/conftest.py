@@ -1,0 +1,86 @@
+"""What the book's tests share: the way to its modules, the built site on a loopback port, a browser."""
+
+from __future__ import annotations
+
+import fcntl
+import functools
+import http.server
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BOOK = ROOT / "book"
+sys.path[:0] = [str(BOOK), str(BOOK / "_ext")]
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what needs a browser where there is none; on CI that is an error."""
+    wanted = {name for mark in item.iter_markers("needs") for name in mark.args}
+    if "chromium" in wanted and CHROMIUM is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("chromium is not installed; on Debian: apt-get install chromium", pytrace=False)
+        pytest.skip("chromium is not installed; on Debian: apt-get install chromium")
+
+
+@pytest.fixture(scope="session")
+def site() -> Path:
+    """Build the book with what is cached of it, and return the folder of its pages."""
+    (ROOT / "build").mkdir(exist_ok=True)
+    with open(ROOT / "build" / "book.lock", "w") as lock:  # two test processes must not build at once
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = subprocess.run(["sh", "scripts/book.sh"], cwd=ROOT, capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0, done.stderr
+    return ROOT / "build/book/_build/html"
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+class _Server(http.server.ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):  # a browser that goes on to the next page hangs up
+            super().handle_error(request, client_address)
+
+
+@pytest.fixture(scope="session")
+def address(site: Path) -> Iterator[str]:
+    """Serve the site on a free loopback port, and return its address."""
+    handler = functools.partial(_Quiet, directory=str(site))
+    with _Server(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Return a headless Chromium that Playwright drives."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        chromium.close()

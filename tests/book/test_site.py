@@ -1,0 +1,300 @@
+"""Is the built site whole? Every page in a browser: no error, no request to another site, no link into nothing."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urldefrag
+
+import pytest
+import yaml
+
+from autograder import catalog
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.needs("chromium")
+MAX_PAGE_KB, MAX_SITE_MB = 2800, 15
+"""As they lie on the disk; a server that compresses sends about a third of it."""
+PHONE = {"width": 390, "height": 844}
+
+
+@dataclass
+class Visit:
+    """What a browser saw of one page."""
+
+    status: int
+    links: list[str]
+    ids: set[str]
+    has_math: bool
+    raw_math: bool
+    errors: list[str] = field(default_factory=list)
+    off_site: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    kilobytes: float = 0.0
+
+
+LOOK = """() => ({
+    links: [...document.querySelectorAll('a[href], link[href], img[src], script[src]')].map(e => e.href || e.src),
+    ids: [...document.querySelectorAll('[id]')].map(e => e.id),
+    has_math: document.querySelector('.math') !== null,
+    raw_math: [...document.querySelectorAll('.math')].some(e => e.querySelector('mjx-container') === null),
+})"""
+
+
+def visit(browser: Any, address: str, url: str) -> Visit:
+    """Open a page and wait until it has loaded and set its formulas."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    errors: list[str] = []
+    requests: list[str] = []
+    failed: list[str] = []
+    sizes: list[int] = []
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("requestfailed", lambda request: failed.append(request.url))
+    page.on("response", lambda answer: failed.append(answer.url) if answer.status >= 400 else None)
+    page.on("requestfinished", lambda request: sizes.append(request.sizes()["responseBodySize"]))
+    answer = page.goto(address + url, wait_until="networkidle")
+    page.evaluate("async () => { if (window.MathJax?.startup) await MathJax.startup.promise }")
+    seen = page.evaluate(LOOK)
+    context.close()
+    off_site = [request for request in requests if not request.startswith((address, "data:", "blob:"))]
+    return Visit(
+        answer.status,
+        seen["links"],
+        set(seen["ids"]),
+        seen["has_math"],
+        seen["raw_math"],
+        errors,
+        off_site,
+        failed,
+        sum(sizes) / 1024,
+    )
+
+
+@pytest.fixture(scope="module")
+def visits(browser: Any, address: str) -> dict[str, Visit]:
+    """Crawl from the front page along every link inside the site; return the visits by address within it."""
+    seen: dict[str, Visit] = {}
+    waiting = ["index.html", "search.html?q=scale", "genindex.html"]
+    while waiting:
+        url = waiting.pop()
+        if url in seen:
+            continue
+        seen[url] = visit(browser, address, url)
+        inside = {urldefrag(link).url.removeprefix(address) for link in seen[url].links if link.startswith(address)}
+        waiting += sorted(link or "index.html" for link in inside if link.endswith(".html") or not link)
+    return seen
+
+
+def pages() -> list[str]:
+    """Return the pages that _toc.yml lists."""
+    toc = yaml.safe_load((ROOT / "book/_toc.yml").read_text(encoding="utf-8"))
+    return [toc["root"], *(page["file"] for part in toc["parts"] for page in part["chapters"])]
+
+
+def test_every_page_of_the_book_is_reached_and_there(visits: dict[str, Visit]) -> None:
+    assert {f"{page}.html" for page in pages()} <= set(visits)
+    assert {url: seen.status for url, seen in visits.items() if seen.status != 200} == {}
+
+
+def test_no_page_reports_an_error(visits: dict[str, Visit]) -> None:
+    assert {url: seen.errors for url, seen in visits.items() if seen.errors} == {}
+    assert {url: seen.failed for url, seen in visits.items() if seen.failed} == {}
+
+
+def test_no_page_asks_another_site_for_anything(visits: dict[str, Visit]) -> None:
+    assert {url: seen.off_site for url, seen in visits.items() if seen.off_site} == {}
+
+
+def test_no_page_could_ask_another_site_for_a_script_or_a_style(site: Path) -> None:
+    for path in site.glob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        assert not [host for host in ("unpkg.com", "jsdelivr", "cdnjs", "googleapis") if host in text], path.name
+
+
+def test_every_link_inside_the_site_leads_somewhere(visits: dict[str, Visit], address: str) -> None:
+    missing = []
+    files: dict[str, int] = {}
+    for url, seen in visits.items():
+        for link in {link for link in seen.links if link.startswith(address)}:
+            target, anchor = urldefrag(link)
+            target = target.removeprefix(address) or "index.html"
+            if target in visits:
+                if anchor and anchor not in visits[target].ids:
+                    missing.append(f"{url} -> {target}#{anchor}")
+            elif files.setdefault(target, status(address + target)) != 200:
+                missing.append(f"{url} -> {target}")
+    assert missing == []
+
+
+def status(url: str) -> int:
+    try:
+        with urllib.request.urlopen(url, timeout=20) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code
+
+
+def sections() -> Iterator[tuple[str, str]]:
+    """Yield who links to a section of the book from a feedback page, and that section."""
+    for slug, exercise in catalog.load_all(ROOT).items():
+        for check in exercise.checks:
+            yield f"{slug}: check {check.id}", check.see
+        for belief in exercise.misconceptions.values():
+            yield f"{slug}: misconception {belief.id}", belief.see
+
+
+def test_every_section_that_feedback_points_to_exists(visits: dict[str, Visit]) -> None:
+    links = list(sections())
+    assert links
+    missing = []
+    for source, see in links:
+        page, _, anchor = see.removeprefix("book/").partition("#")
+        if page not in visits or (anchor and anchor not in visits[page].ids):
+            missing.append(f"{source} -> {see}")
+    assert missing == []
+
+
+def test_formulas_are_set_and_not_left_as_tex(visits: dict[str, Visit]) -> None:
+    assert any(seen.has_math for seen in visits.values())
+    assert [url for url, seen in visits.items() if seen.raw_math] == []
+
+
+def test_no_page_is_heavy(visits: dict[str, Visit], site: Path) -> None:
+    assert {url: round(seen.kilobytes) for url, seen in visits.items() if seen.kilobytes > MAX_PAGE_KB} == {}
+    megabytes = sum(path.stat().st_size for path in site.rglob("*") if path.is_file()) / 2**20
+    assert megabytes < MAX_SITE_MB
+
+
+def test_every_exercise_s_notebook_can_be_downloaded(site: Path) -> None:
+    for slug in catalog.slugs(ROOT):
+        notebook = json.loads((site / "notebooks" / f"{slug}.ipynb").read_text(encoding="utf-8"))
+        assert any(slug in "".join(cell["source"]) for cell in notebook["cells"])
+
+
+# --------------------------------------------------------------------- what a reader does
+
+
+@pytest.fixture
+def open_page(browser: Any, address: str) -> Iterator[Any]:
+    """Return a function that opens a page of the site in a browser of its own kind."""
+    contexts = []
+
+    def opened(url: str, **kind: Any) -> Any:
+        contexts.append(browser.new_context(**kind))
+        page = contexts[-1].new_page()
+        page.goto(address + url, wait_until="networkidle")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+@pytest.mark.parametrize("name", pages())
+def test_a_phone_does_not_scroll_sideways(open_page: Any, name: str) -> None:
+    page = open_page(f"{name}.html", viewport=PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    wide = """[...document.querySelectorAll('.bd-article :is(p, h1, h2, h3, li, figure, fieldset, summary)')]
+        .filter(e => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest('.hp-scroll, pre, table'))
+        .map(e => e.outerHTML.slice(0, 80))"""
+    assert page.evaluate(wide) == []
+
+
+@pytest.mark.parametrize("name", pages())
+def test_every_picture_says_what_it_shows(open_page: Any, name: str) -> None:
+    silent = """[...document.querySelectorAll('.bd-article :is(svg, img)')]
+        .filter(e => !(e.getAttribute('aria-label') || e.alt) && !e.closest('[aria-hidden], button, mjx-container'))
+        .map(e => e.outerHTML.slice(0, 80))"""
+    assert open_page(f"{name}.html").evaluate(silent) == []
+
+
+@pytest.mark.parametrize("name", pages())
+def test_no_id_stands_twice_in_a_page(open_page: Any, name: str) -> None:
+    twice = """(() => { const ids = [...document.querySelectorAll('.bd-article [id]')].map(e => e.id);
+        return ids.filter((id, i) => ids.indexOf(id) !== i) })()"""
+    assert open_page(f"{name}.html").evaluate(twice) == []
+
+
+def chapter_with(site: Path, text: str) -> str:
+    """Return the first chapter whose page holds that text."""
+    for name in pages():
+        if text in (site / f"{name}.html").read_text(encoding="utf-8"):
+            return f"{name}.html"
+    raise AssertionError(f"no page of the book has {text}")
+
+
+def test_figures_follow_the_dark_page_and_the_printer(open_page: Any, site: Path) -> None:
+    url = chapter_with(site, "var(--fig-ink")
+    ink = "getComputedStyle(document.querySelector('.hp-figure text')).fill"
+    light, dark = (open_page(url, color_scheme=mode) for mode in ("light", "dark"))
+    assert light.evaluate(ink) == "rgb(31, 36, 43)"
+    assert dark.evaluate(ink) == "rgb(229, 232, 235)"
+    dark.emulate_media(media="print", color_scheme="dark")
+    assert dark.evaluate(ink) == "rgb(0, 0, 0)"
+
+
+def test_output_is_veiled_until_the_reader_has_predicted(open_page: Any, site: Path) -> None:
+    page = open_page(chapter_with(site, '</fieldset><div class="cell'), java_script_enabled=False)
+    question = page.locator(".hp-predict:has(+ .cell .cell_output)").first
+    output = page.locator(".hp-predict + .cell .cell_output > *").first
+    assert not output.is_visible()
+    question.locator(".hp-sure input").first.check()
+    assert not output.is_visible()
+    question.locator(".hp-choices input").first.check()
+    assert output.is_visible()
+
+
+def test_print_shows_every_output_and_no_sidebar_and_keeps_answers_folded(open_page: Any, site: Path) -> None:
+    page = open_page(chapter_with(site, '</fieldset><div class="cell'))
+    page.emulate_media(media="print")
+    assert page.locator(".hp-predict + .cell .cell_output > *").first.is_visible()
+    assert page.locator(".bd-article h1").first.is_visible()
+    for part in ("#pst-header", "#pst-primary-sidebar", "#pst-secondary-sidebar", ".prev-next-footer"):
+        assert not page.locator(part).first.is_visible(), part
+    assert page.locator("details.hp-fold[open]").count() == 0
+
+
+def test_hints_open_one_by_one_without_a_script(open_page: Any, site: Path) -> None:
+    page = open_page(chapter_with(site, "hp-graded"), java_script_enabled=False)
+    summaries = page.locator("details.hp-hint > summary")
+    assert summaries.nth(0).is_visible()
+    assert not summaries.nth(1).is_visible()
+    summaries.nth(0).focus()
+    page.keyboard.press("Enter")
+    assert summaries.nth(1).is_visible()
+    assert not summaries.nth(2).is_visible()
+
+
+def test_search_finds_a_chapter(open_page: Any) -> None:
+    page = open_page("search.html?q=scale")
+    page.wait_for_selector("#search-results li a")
+    assert page.locator("#search-results li a").count() > 0
+
+
+def test_there_is_one_search_field_and_a_favicon(open_page: Any) -> None:
+    page = open_page(f"{pages()[0]}.html")
+    assert page.locator(".search-button-field:visible, .search-button:visible").count() == 1
+    assert page.locator("link[rel=icon], link[rel='shortcut icon']").get_attribute("href") == "_static/favicon.svg"
+    assert page.evaluate("document.documentElement.dataset.mode") == "auto"
+
+
+@pytest.mark.parametrize(
+    ("toggle", "inside"),
+    [
+        ("primary-toggle", "#pst-primary-sidebar-modal nav a"),
+        ("secondary-toggle", "#pst-secondary-sidebar-modal nav a"),
+    ],
+)
+def test_the_sidebars_open_on_a_phone(open_page: Any, site: Path, toggle: str, inside: str) -> None:
+    page = open_page(chapter_with(site, "hp-graded"), viewport=PHONE)
+    assert not page.locator(inside).first.is_visible()
+    page.locator(f".{toggle}:visible").click()
+    page.locator(inside).first.wait_for(state="visible", timeout=5000)
