@@ -30,9 +30,7 @@ def draw(
         mark, color = MARKS[name]
         axes.plot(outputs, errors, mark, color=color, markersize=7)
         axes.annotate(name, (outputs[-1], errors[-1]), (9, 0), textcoords="offset points", va="center", color=color)
-    axes.annotate(
-        "predicted floor", (outputs[1], floors[1]), (-4, 9), textcoords="offset points", ha="right", color=style.INK
-    )
+    axes.annotate("predicted floor", (outputs[-2], floors[-2]), (6, -14), textcoords="offset points", color=style.INK)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     style.powers(axes.yaxis, 10)
