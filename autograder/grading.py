@@ -45,8 +45,8 @@ def judge_answer(
         tried = try_cases(check, expected, observe)
         result, marks = judge_check(check, exercise.entry, tried)
         results.append(_bounded(result))
-        # Which case ran out of time depends on the machine; that one did does not.
-        late = any(seen.ended == "timeout" for _, seen, _ in tried)
+        # Which case ran out of time or memory, and of which first, depends on the machine; that one did does not.
+        late = any(seen.ended in ("timeout", "memory", "crashed") for _, seen, _ in tried)
         pattern[check.id] = (TIMEOUT,) * expected.fixed if late else marks[: expected.fixed]
     beliefs = recognize(exercise, patterns, pattern)
     return tuple(_name(exercise, result, beliefs.get(result.id, "")) for result in results), pattern

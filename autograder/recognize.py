@@ -17,7 +17,7 @@ Pattern: TypeAlias = Mapping[str, Marks]
 PASS: Final = "."
 NOT_RUN: Final = "-"
 TIMEOUT: Final = "late"
-"""Mark of every case of a check that ran out of time on one of them."""
+"""Mark of every case of a check that ran out of time or memory, or died, on one of them."""
 
 
 def recognize(exercise: Exercise, patterns: Mapping[str, Pattern], marks: Pattern) -> dict[str, str]:
