@@ -12,23 +12,26 @@ from autograder.models import Case, Check, CheckResult, Observation, Score, Subm
 from autograder.notebooks import is_untouched
 from autograder.plan import Plan
 from autograder.sandbox.runner import Runner, place
-from autograder.sandbox.zygote import Zygote
+from autograder.sandbox.zygote import Limits, Zygote
 
 
 class Cage:
     """A worker's confined process, started when first needed and replaced when it is of no more use."""
 
-    def __init__(self, *, walled: bool, preload: tuple[str, ...] = ()) -> None:
+    def __init__(self, *, walled: bool, preload: tuple[str, ...] = (), limits: Limits = Limits()) -> None:
         """Start the process; it warms up while the caller goes on."""
-        self._walled, self._preload = walled, preload
-        self._zygote: Zygote | None = Zygote(walled=walled, preload=preload)
+        self._walled, self._preload, self._limits = walled, preload, limits
+        self._zygote: Zygote | None = self._start()
 
     def take(self) -> Zygote:
         """Return a warm zygote."""
         if self._zygote is None:
-            self._zygote = Zygote(walled=self._walled, preload=self._preload)
+            self._zygote = self._start()
         self._zygote.ready()
         return self._zygote
+
+    def _start(self) -> Zygote:
+        return Zygote(walled=self._walled, preload=self._preload, limits=self._limits)
 
     def drop(self) -> None:
         """End the zygote."""

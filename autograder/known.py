@@ -16,14 +16,17 @@ from autograder.plan import Plan
 from autograder.recognize import Pattern
 from autograder.reference.device import live_reference
 from autograder.reference.expectations import PUBLIC, Expectations, Expected, Seed, expect
-from autograder.sandbox import walls
+from autograder.sandbox import frames, walls
 from autograder.sandbox.runner import Runner
+from autograder.sandbox.zygote import Limits
 
 _WORKERS: Final = 2
 _TOGETHER: Final = 16
 """Random cases that are tried in one exchange; an exchange holds at most 64 calls."""
 _PATIENCE: Final = 60.0
 """Seconds for the random cases of many seeds, which no student's submission runs together."""
+_LIMITS: Final = Limits(frame=frames.LIMIT, elements=2_000_000)
+"""An answer that keeps state from call to call may outgrow, in thousands of calls, what a student's may say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ class Trials:
     def __init__(self) -> None:
         """Start the confined processes."""
         walled = walls.bubblewrap() is not None
-        self._cages = [Cage(walled=walled) for _ in range(_WORKERS)]
+        self._cages = [Cage(walled=walled, limits=_LIMITS) for _ in range(_WORKERS)]
 
     def __enter__(self) -> Self:
         return self

@@ -24,9 +24,6 @@ from autograder.values import BadValue
 
 START_SECONDS: Final = 60.0
 """How long the confined process may take to import torch."""
-_FRAME: Final = 2**19
-_ELEMENTS: Final = 20_000
-"""Bytes and elements that any answer may have, beside what its question earns it."""
 _ANSWER_SECONDS: Final = 3.0
 _CLOSE_SECONDS: Final = 0.5
 _CLOSE_COLD_SECONDS: Final = 10.0
@@ -47,6 +44,10 @@ class Limits:
     """Seconds of processor time; the wall clock is the runner's."""
     file: int = 16 * 2**20
     """Bytes that a file may have."""
+    frame: int = 2**19
+    """Bytes that any answer may have, beside what its question earns it."""
+    elements: int = 20_000
+    """Elements that any answer may have, beside what its question earns it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +180,7 @@ class Zygote:
         except (SandboxError, OSError):
             ours.close()
             raise SandboxError("the confined process is gone") from None
-        return Session(self, ours)
+        return Session(self, ours, self._limits)
 
     def end(self, grace: float = 0.0) -> int | None:
         """End the current child and all it left behind; return its wait status, None where it had to be killed.
@@ -236,8 +237,8 @@ def _own_namespace(kind: str) -> str:
 class Session:
     """One submission's child. What it says is a claim: everything is checked for form before it is used."""
 
-    def __init__(self, zygote: Zygote, sock: socket.socket) -> None:
-        self._zygote, self._sock = zygote, sock
+    def __init__(self, zygote: Zygote, sock: socket.socket, limits: Limits) -> None:
+        self._zygote, self._sock, self._limits = zygote, sock, limits
         self.heard = time.monotonic()
         """When the last answer had come in whole, of ``time.monotonic``."""
 
@@ -262,7 +263,7 @@ class Session:
         calls = [encode_arguments(arguments) for arguments in case.calls]
         frames.send(self._sock, {"try": {"token": token, "scenario": scenario, "calls": calls}}, deadline)
         size = _size(tuple(case.calls))
-        answer = frames.receive(self._sock, deadline, min(frames.LIMIT, _FRAME + 64 * size))
+        answer = frames.receive(self._sock, deadline, min(frames.LIMIT, self._limits.frame + 64 * size))
         self.heard = time.monotonic()
         if type(answer) is not dict or answer.keys() != {"token", "seen", "hits"} or answer["token"] != token:
             raise frames.BadFrame("an answer to another question")
@@ -270,7 +271,7 @@ class Session:
         if type(hits) is not list or len(hits) > 1 or not all(type(hit) is str for hit in hits):
             raise frames.BadFrame("malformed hits")
         try:
-            return decode_observation(answer["seen"], elements=_ELEMENTS + 4 * size), "".join(hits)[:200]
+            return decode_observation(answer["seen"], elements=self._limits.elements + 4 * size), "".join(hits)[:200]
         except BadValue as error:
             raise frames.BadFrame(str(error)) from None
 
