@@ -12,13 +12,13 @@ from autograder.models import Case, Check, CheckResult, Observation, Score, Subm
 from autograder.notebooks import is_untouched
 from autograder.plan import Plan
 from autograder.sandbox.runner import Runner, place
-from autograder.sandbox.zygote import Limits, Zygote
+from autograder.sandbox.zygote import STUDENT, Limits, Zygote
 
 
 class Cage:
     """A worker's confined process, started when first needed and replaced when it is of no more use."""
 
-    def __init__(self, *, walled: bool, preload: tuple[str, ...] = (), limits: Limits = Limits()) -> None:
+    def __init__(self, *, walled: bool, preload: tuple[str, ...] = (), limits: Limits = STUDENT) -> None:
         """Start the process; it warms up while the caller goes on."""
         self._walled, self._preload, self._limits = walled, preload, limits
         self._zygote: Zygote | None = self._start()

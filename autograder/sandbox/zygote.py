@@ -50,6 +50,9 @@ class Limits:
     """Elements that any answer may have, beside what its question earns it."""
 
 
+STUDENT: Final = Limits()
+
+
 @dataclass(frozen=True, slots=True)
 class Loaded:
     """What the confined side says about the student's cells; a claim."""
@@ -66,7 +69,7 @@ class Loaded:
 class Zygote:
     """A warm confined process. Use as a context manager, from one thread at a time."""
 
-    def __init__(self, *, walled: bool, preload: Sequence[str] = (), limits: Limits = Limits()) -> None:
+    def __init__(self, *, walled: bool, preload: Sequence[str] = (), limits: Limits = STUDENT) -> None:
         """Start it; it imports torch while the caller goes on (``ready`` waits).
 
         Args:
