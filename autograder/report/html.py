@@ -7,6 +7,7 @@ Markdown and colored listings are markup.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -203,8 +204,12 @@ def _code_block(source: str, language: str, _attributes: str) -> str:
     return str(colored(source)) if language in ("", "py", "python") else ""
 
 
+@functools.lru_cache(maxsize=256)
 def _markdown(source: str) -> Markup:
-    """Return the course's own Markdown as HTML; raw HTML in it stays text."""
+    """Return the course's own Markdown as HTML; raw HTML in it stays text.
+
+    Statements and hints are few, and stand in thousands of pages.
+    """
     tokens = _MARKDOWN.parse(source)
     for token in tokens:
         token.tag = _HEADINGS.get(token.tag, token.tag)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import json
 import os
 import resource
@@ -113,6 +114,10 @@ def _warm_up(preload: list[str]) -> None:
     numpy.isfinite(numpy.ones(2)).all()
     for name in preload:
         __import__(name)
+    _seed()  # each child is born with the generators in this state
+    # A collection in a child would write to, and so copy, every page of objects that it shares with this process.
+    gc.collect()
+    gc.freeze()
 
 
 def _own_pid_namespace(outer: str) -> bool:
@@ -190,7 +195,6 @@ def _child(sock: socket.socket, limits: dict[str, int]) -> None:
         _close_all_but(sock.fileno())
         _limit(limits)
         _stay_at_one_thread()
-        _seed()
         _serve(sock)
         status = 0
     except frames.Closed:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NoReturn
 
@@ -140,5 +141,6 @@ def _override(name: str, operator: str, hits: list[str]) -> None:
     import torch
 
     library = torch.library.Library("aten", "IMPL")
-    library.impl(operator, _refusal(name, hits), "CPU")
+    with warnings.catch_warnings(action="ignore"):  # of an override: it is meant
+        library.impl(operator, _refusal(name, hits), "CPU")
     _KEEP.append(library)

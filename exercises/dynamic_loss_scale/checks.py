@@ -82,6 +82,8 @@ def numbers(value: Any) -> list[float] | None:
     items = items_of(value)
     if items is None:
         return None
+    if set(map(type, items)) == {float}:
+        return list(items)
     made = [real(item) for item in items]
     return None if None in made else made  # type: ignore[return-value]
 
