@@ -6,6 +6,7 @@ Every attack is bounded in time, memory and number, and stays inside the walls.
 from __future__ import annotations
 
 import os
+import random
 import signal
 import socket
 import struct
@@ -421,7 +422,9 @@ def test_random_numbers_are_the_same_for_everyone(room: Room) -> None:
         def f():
             return [random.random(), float(numpy.random.rand()), float(torch.rand(1)), hash("text")]
     """
-    assert room.look(source) == room.look(source)
+    seen = room.look(source)
+    assert room.look(source) == seen
+    assert seen[0] == random.Random(0).random()  # also of another process, on another day
 
 
 # --------------------------------------------------------------- ended and started again
