@@ -17,6 +17,7 @@ import ctypes
 import gc
 import json
 import os
+import random
 import resource
 import select
 import signal
@@ -114,7 +115,8 @@ def _warm_up(preload: list[str]) -> None:
     numpy.isfinite(numpy.ones(2)).all()
     for name in preload:
         __import__(name)
-    _seed()  # each child is born with the generators in this state
+    numpy.random.seed(0)  # each child is born with the generators in this state
+    torch.manual_seed(0)
     # A collection in a child would write to, and so copy, every page of objects that it shares with this process.
     gc.collect()
     gc.freeze()
@@ -195,6 +197,7 @@ def _child(sock: socket.socket, limits: dict[str, int]) -> None:
         _close_all_but(sock.fileno())
         _limit(limits)
         _stay_at_one_thread()
+        random.seed(0)  # Python gives it another state at every fork
         _serve(sock)
         status = 0
     except frames.Closed:
@@ -249,17 +252,6 @@ def _stay_at_one_thread() -> None:
     import torch
 
     torch.set_num_threads = torch.set_num_interop_threads = lambda count: None
-
-
-def _seed() -> None:
-    import random
-
-    import numpy
-    import torch
-
-    random.seed(0)
-    numpy.random.seed(0)
-    torch.manual_seed(0)
 
 
 def _serve(sock: socket.socket) -> None:
