@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
+from urllib.parse import quote
 
 from autograder import files
 from autograder.attempt import Cage, grade_one, ungraded
@@ -26,6 +27,7 @@ from autograder.gradebook import GradebookWriter
 from autograder.models import CheckStatus, Exercise, Score, Submission
 from autograder.notebooks import graded_notebook, own_cells
 from autograder.plan import Plan
+from autograder.report.classroom import class_page
 from autograder.report.html import feedback_page
 from autograder.report.records import from_record, json_line
 from autograder.report.tables import grades_csv
@@ -149,6 +151,16 @@ class Output:
         """Return the path of a submission's graded notebook, which nbgrader's formgrader reads."""
         return self.folder / "autograded" / score.student / score.exercise / f"{score.exercise}.ipynb"
 
+    @property
+    def report(self) -> Path:
+        """The path of the class report."""
+        return self.folder / "report" / "index.html"
+
+    def feedback_address(self, score: Score) -> str:
+        """Return the URL of a submission's feedback page, relative to the class report."""
+        below = self.feedback(score).relative_to(self.folder)
+        return "../" + quote(os.fsencode(below.as_posix()))
+
 
 def grade_class(
     workers: Class,
@@ -159,7 +171,7 @@ def grade_class(
     force: bool = False,
     on_result: Callable[[Graded], None] = lambda graded: None,
 ) -> list[Score]:
-    """Grade a class and write gradebook, graded notebooks, feedback pages, records and CSV; return the scores.
+    """Grade a class and write its gradebook, notebooks, feedback pages, records, CSV and report; return the scores.
 
     Work that an earlier run graded - same bytes, exercise, seed and torch - is not run again unless ``force``.
     """
@@ -195,6 +207,8 @@ def grade_class(
         gradebook.write(batch)
     files.write(output.folder / RECORDS, "".join(json_line(score) + "\n" for score in scores))
     files.write(output.folder / "grades.csv", grades_csv(scores))
+    page = class_page(scores, exercises, address=output.feedback_address, book_url=output.book_url)
+    files.write(output.report, page)
     return scores
 
 

@@ -15,6 +15,7 @@ status=0
 # 1 says that some submissions could not be graded: the sample class has damaged ones on purpose.
 [ "$status" -le 1 ] || exit "$status"
 echo
-echo "Read next:  $out/feedback/<student>/<exercise>/<exercise>.html   what each student sees"
+echo "Read next:  $out/report/index.html                              how the class did, and whom to look at"
+echo "            $out/feedback/<student>/<exercise>/<exercise>.html   what each student sees"
 echo "            $out/grades.csv                                      every mark, with its reason"
 echo "            $out/gradebook.db                                    nbgrader's gradebook: make formgrader"

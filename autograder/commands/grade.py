@@ -123,4 +123,4 @@ def _print(options: Options, graded: Sequence[Graded], seconds: float) -> None:
     reused = sum(one.reused for one in graded)
     unchanged = f", {reused} of them unchanged since an earlier run and not run again (--force does)" if reused else ""
     print(f"{len(scores)} submissions in {seconds:.1f} s{unchanged}.")
-    print(f"Gradebook, feedback and grades.csv are in {options.out}.")
+    print(f"Gradebook, feedback, grades.csv and the class report, report/index.html, are in {options.out}.")

@@ -36,7 +36,7 @@ def fragment(score: Score, hints: tuple[str, ...] = ()) -> str:
 
     It follows the theme of JupyterLab, Colab, VS Code and Jupyter Book, else the system's.
     """
-    return _render("fragment.html", score=score, hints=_hints(score, hints), book_url="", **_common(score))
+    return render("fragment.html", score=score, hints=_hints(score, hints), book_url="", **_common(score))
 
 
 def feedback_page(score: Score, exercise: Exercise, cells: tuple[Cell, ...], *, book_url: str = "") -> str:
@@ -48,7 +48,7 @@ def feedback_page(score: Score, exercise: Exercise, cells: tuple[Cell, ...], *, 
         cells: the student's code.
         book_url: where the book is; without it, sections are named and not linked.
     """
-    return _render(
+    return render(
         "page.html",
         score=score,
         title=exercise.title,
@@ -57,9 +57,14 @@ def feedback_page(score: Score, exercise: Exercise, cells: tuple[Cell, ...], *, 
         cells=list(_listings(score, cells)),
         cells_left=max(0, len(cells) - _CELLS),
         provenance=words.provenance(score),
-        book_url=book_url and book_url.rstrip("/") + "/",
+        book_url=base_url(book_url),
         **_common(score),
     )
+
+
+def base_url(book_url: str) -> str:
+    """Return where the book is with a slash at the end; empty where it is nowhere."""
+    return book_url and book_url.rstrip("/") + "/"
 
 
 def _common(score: Score) -> dict[str, Any]:
@@ -109,7 +114,7 @@ def _cards(score: Score) -> Iterable[Card]:
             _kind(score, result),
             lost and not quiet,
             bool(result.belief) and result.belief in believed,
-            _section(result.see),
+            section_name(result.see),
         )
         believed.add(result.belief)
 
@@ -120,7 +125,8 @@ def _kind(score: Score, result: CheckResult) -> str:
     return {"✓": "passed", "✗": "lost", "…": "waiting"}[words.mark(result)]
 
 
-def _section(see: str) -> str:
+def section_name(see: str) -> str:
+    """Return a section of the book in words: "One scaler step, “judge”" for ``book/04_one_scaler_step.html#judge``."""
     page, _, anchor = see.removeprefix("book/").partition("#")
     name = re.sub(r"^\d+_", "", page.removesuffix(".html")).replace("_", " ").capitalize()
     return f"{name}, “{anchor.replace('-', ' ')}”" if anchor else name
@@ -196,7 +202,8 @@ def _ticked(text: str) -> Markup:
     return Markup("").join(wrapped)
 
 
-def _render(template: str, **values: Any) -> str:
+def render(template: str, **values: Any) -> str:
+    """Return a template of this package, filled in; every value that is not ``Markup`` is made visible and escaped."""
     return _TEMPLATES.get_template(f"{template}.j2").render(values)
 
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from autograder.models import CheckResult, CheckStatus, Score
 
-_NO_ANSWER: Final[frozenset[CheckStatus]] = frozenset(("timeout", "not_run"))
+NO_ANSWER: Final[frozenset[CheckStatus]] = frozenset(("timeout", "not_run"))
+"""Statuses of a check that nothing is known about."""
+STATUSES: Final[Mapping[CheckStatus, str]] = {
+    "passed": "passed", "failed": "failed", "error": "with an error", "timeout": "out of time",
+    "memory": "out of memory", "crashed": "crashed", "forbidden": "forbidden", "not_run": "not run",
+}  # fmt: skip
+"""How a count of checks names what became of them."""
 LABELS: Final = {"returned": "It returned", "after": "It left its arguments as", "later": "Read again later, it was"}
 """How the part of the outcome that a check shows is introduced."""
 _FILE: Final = re.compile(r"\A[^:]*\.(?:ipynb|py): ")
@@ -19,7 +25,7 @@ def mark(result: CheckResult) -> str:
     """Return ✓ for a check that passed, … for one without an answer, ✗ for the others."""
     if result.status == "passed":
         return "✓"
-    return "…" if result.status in _NO_ANSWER else "✗"
+    return "…" if result.status in NO_ANSWER else "✗"
 
 
 def number(value: float) -> str:
@@ -30,6 +36,14 @@ def number(value: float) -> str:
 def points(value: float) -> str:
     """Return a number of points with its unit: 1 point, 0.5 points."""
     return f"{number(value)} point" + ("" if value == 1 else "s")
+
+
+def share(part: int, whole: int) -> str:
+    """Return a part in percent; 0% is said of none only, and 100% of all."""
+    percent = int(100 * part / whole + 0.5) if whole else 0
+    if 0 < part < whole:
+        percent = min(max(percent, 1), 99)
+    return f"{percent}%"
 
 
 def earned(score: Score, result: CheckResult) -> str:

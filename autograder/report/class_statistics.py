@@ -1,0 +1,216 @@
+"""What a class's scores say together: counts, averages, checks, beliefs, and which submissions to look at."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Final
+
+from autograder.models import Check, CheckResult, CheckStatus, Exercise, Score
+from autograder.report import words
+
+BINS: Final = 10
+"""Parts of the distribution; full marks are one more."""
+SLOW: Final = 4.0
+"""A submission is slow when it takes so many times the median, and below, at least so many seconds."""
+_SLOW_SECONDS: Final = 0.5
+_WORTH_A_LOOK: Final[Mapping[CheckStatus, str]] = {
+    "forbidden": "forbidden",
+    "crashed": "crashed",
+    "memory": "out of memory",
+    "timeout": "out of time",
+}
+_KINDS: Final = ("unreadable", "does not run", *_WORTH_A_LOOK.values(), "slow")
+"""What there is to look at, in the order in which it is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """A part of the distribution of scores."""
+
+    low: float
+    """Points from which it counts; it ends where the next begins, and the last holds full marks only."""
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckTally:
+    """How the graded submissions did at one check."""
+
+    number: int
+    """Its place in the exercise, from 1."""
+    check: Check
+    passed: int
+    lost: tuple[tuple[CheckStatus, int], ...]
+    """How many did not pass, by status; the most frequent first."""
+    graded: int
+    hardest: bool
+    """Whether fewer passed it than any other check; of several with as few, each is."""
+
+    @property
+    def waiting(self) -> int:
+        """How many have no answer: out of time, or not run."""
+        return sum(count for status, count in self.lost if status in words.NO_ANSWER)
+
+
+@dataclass(frozen=True, slots=True)
+class BeliefTally:
+    """Who holds a misconception."""
+
+    id: str
+    belief: str
+    truth: str
+    see: str
+    scores: tuple[Score, ...]
+    """Their submissions, by student."""
+    checks: tuple[tuple[CheckTally, int], ...]
+    """The checks that showed it, in the exercise's order, and in how many submissions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A submission to look at."""
+
+    score: Score
+    kinds: tuple[str, ...]
+    times_median: float
+    """Its run time over the median of those graded; 0 where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExerciseStatistics:
+    """One exercise, over the whole class."""
+
+    exercise: Exercise
+    scores: tuple[Score, ...]
+    """Every submission, by student."""
+    graded: int
+    not_started: int
+    unreadable: int
+    out_of_time: int
+    """Of those graded, how many lost at least one check to time."""
+    mean: float | None
+    """Of those graded, in points; None where none was."""
+    median: float | None
+    bins: tuple[Bin, ...]
+    checks: tuple[CheckTally, ...]
+    beliefs: tuple[BeliefTally, ...]
+    """By number of students; equal ones in the exercise's order."""
+    troubles: tuple[Trouble, ...]
+    seconds: float
+    """Median run time of those graded."""
+
+
+def class_statistics(scores: Iterable[Score], exercises: Mapping[str, Exercise]) -> tuple[ExerciseStatistics, ...]:
+    """Return the statistics of each exercise that somebody handed in, in the order of ``exercises``.
+
+    Args:
+        scores: in any order; of several for the same student and exercise, the last counts.
+        exercises: by slug; every score's is among them.
+    """
+    latest = {(score.student, score.exercise): score for score in scores}
+    by_exercise: dict[str, list[Score]] = {slug: [] for slug in exercises}
+    for key in sorted(latest):
+        by_exercise[key[1]].append(latest[key])
+    return tuple(_statistics(exercises[slug], tuple(found)) for slug, found in by_exercise.items() if found)
+
+
+def _statistics(exercise: Exercise, scores: tuple[Score, ...]) -> ExerciseStatistics:
+    graded = [score for score in scores if score.status == "graded"]
+    marks = [score.score or 0.0 for score in graded]
+    seconds = median([score.duration_s for score in graded]) if graded else 0.0
+    checks = _checks(exercise, graded)
+    return ExerciseStatistics(
+        exercise=exercise,
+        scores=scores,
+        graded=len(graded),
+        not_started=sum(score.status == "not_started" for score in scores),
+        unreadable=sum(score.status == "unreadable" for score in scores),
+        out_of_time=sum(any(result.status == "timeout" for result in score.checks) for score in graded),
+        mean=fmean(marks) if marks else None,
+        median=median(marks) if marks else None,
+        bins=_bins(marks, exercise.max_score),
+        checks=checks,
+        beliefs=_beliefs(exercise, graded, checks),
+        troubles=_troubles(scores, seconds),
+        seconds=seconds,
+    )
+
+
+def _bins(marks: Sequence[float], highest: float) -> tuple[Bin, ...]:
+    counts = Counter(_bin(mark, highest) for mark in marks)
+    return tuple(Bin(highest * n / BINS, counts[n]) for n in range(BINS + 1))
+
+
+def _bin(mark: float, highest: float) -> int:
+    # 0.7 of 1 point is in the part that begins at 0.7, although 0.7 / 1 * 10 may be a little less than 7.
+    return BINS if mark >= highest else min(int(mark / highest * BINS + 1e-9), BINS - 1)
+
+
+def _checks(exercise: Exercise, graded: Sequence[Score]) -> tuple[CheckTally, ...]:
+    counts = {check.id: Counter[CheckStatus]() for check in exercise.checks}
+    for score in graded:
+        for result in score.checks:
+            counts[result.id][result.status] += 1
+    passed = [count["passed"] for count in counts.values()]
+    least, most = min(passed, default=0), max(passed, default=0)
+    return tuple(
+        CheckTally(
+            number=number,
+            check=check,
+            passed=count["passed"],
+            lost=tuple((status, n) for status, n in count.most_common() if status != "passed"),
+            graded=count.total(),
+            hardest=count["passed"] == least < most,
+        )
+        for number, (check, count) in enumerate(zip(exercise.checks, counts.values(), strict=True), 1)
+    )
+
+
+def _beliefs(exercise: Exercise, graded: Sequence[Score], checks: Sequence[CheckTally]) -> tuple[BeliefTally, ...]:
+    shown: dict[str, list[tuple[Score, CheckResult]]] = {}
+    for score in graded:
+        for result in score.checks:
+            if result.status != "passed" and result.misconception:
+                shown.setdefault(result.misconception, []).append((score, result))
+    order = {name: place for place, name in enumerate(exercise.misconceptions)}
+    tallies = [_belief(exercise, name, found, checks) for name, found in shown.items()]
+    return tuple(sorted(tallies, key=lambda tally: (-len(tally.scores), order.get(tally.id, len(order)), tally.id)))
+
+
+def _belief(
+    exercise: Exercise, name: str, found: Sequence[tuple[Score, CheckResult]], checks: Sequence[CheckTally]
+) -> BeliefTally:
+    known, (_, first) = exercise.misconceptions.get(name), found[0]
+    counts = Counter(result.id for _, result in found)
+    return BeliefTally(
+        id=name,
+        belief=known.belief if known else first.belief or name.replace("_", " "),
+        truth=known.truth if known else first.truth,
+        see=known.see if known else first.see,
+        scores=tuple({score.student: score for score, _ in found}.values()),
+        checks=tuple((tally, counts[tally.check.id]) for tally in checks if counts[tally.check.id]),
+    )
+
+
+def _troubles(scores: Iterable[Score], seconds: float) -> tuple[Trouble, ...]:
+    found = [Trouble(score, kinds, _ratio(score, seconds)) for score in scores if (kinds := _kinds(score, seconds))]
+    return tuple(sorted(found, key=lambda trouble: (_KINDS.index(trouble.kinds[0]), trouble.score.student)))
+
+
+def _kinds(score: Score, seconds: float) -> tuple[str, ...]:
+    if score.status != "graded":
+        return ("unreadable",) if score.status == "unreadable" else ()
+    statuses = {result.status for result in score.checks}
+    kinds = {_WORTH_A_LOOK[status] for status in statuses if status in _WORTH_A_LOOK}
+    if statuses == {"error"} and words.shared_trouble(score.checks):
+        kinds.add("does not run")
+    if score.duration_s >= max(SLOW * seconds, _SLOW_SECONDS):
+        kinds.add("slow")
+    return tuple(sorted(kinds, key=_KINDS.index))
+
+
+def _ratio(score: Score, seconds: float) -> float:
+    return score.duration_s / seconds if seconds else 0.0
