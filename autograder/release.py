@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import yaml
-
 from autograder import catalog, files
+from autograder.addresses import read_addresses
 from autograder.catalog import CatalogError
 from autograder.known import recorded_text
 from autograder.models import Exercise
@@ -28,7 +27,7 @@ def release(root: Path, slugs: Sequence[str], *, check: bool) -> list[str]:
     Raises:
         CatalogError: an exercise folder or ``_config.yml`` breaks its format.
     """
-    repository = repository_url(root)
+    repository = read_addresses(root).repository
     lines = []
     for slug in slugs or catalog.slugs(root):
         for path, text, committed in _derived(root, catalog.load(slug, root), repository):
@@ -57,18 +56,3 @@ def _state(path: Path, text: str) -> str:
     if not path.is_file():
         return "missing"
     return "" if path.read_bytes() == text.encode() else "not current"
-
-
-def repository_url(root: Path) -> str:
-    """Return ``repository.url`` of the book's ``_config.yml``, "" where there is none: the one place that says it."""
-    path = root / "_config.yml"
-    if not path.is_file():
-        return ""
-    try:
-        config = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except yaml.YAMLError as error:
-        line = getattr(getattr(error, "problem_mark", None), "line", -1) + 1
-        raise CatalogError(path, line, "it is not YAML", "Mend that line") from None
-    repository = config.get("repository") if isinstance(config, dict) else None
-    url = repository.get("url") if isinstance(repository, dict) else None
-    return url.rstrip("/") if isinstance(url, str) else ""

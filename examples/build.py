@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from autograder import catalog
+from autograder.addresses import read_addresses
 from autograder.models import Exercise
 from autograder.notebooks import student_notebook
-from autograder.release import repository_url
 
 SUBMISSIONS = Path(__file__).parent / "submissions"
 STEP, SCALE = "grad_scaler_step", "dynamic_loss_scale"
@@ -28,7 +28,7 @@ def build() -> dict[Path, bytes]:
     exercises = catalog.load_all()
     files = {}
     for student, slug, make in CLASS:
-        text = student_notebook(exercises[slug], repository=repository_url(catalog.course_root()))
+        text = student_notebook(exercises[slug], repository=read_addresses(catalog.course_root()).repository)
         files[Path(student, slug, f"{slug}.ipynb")] = make(exercises[slug], json.loads(text))
     return files
 

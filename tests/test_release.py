@@ -11,7 +11,7 @@ import tiny_exercise
 from autograder import catalog, recorded
 from autograder.catalog import CatalogError
 from autograder.notebooks import source_notebook, student_notebook
-from autograder.release import release, repository_url
+from autograder.release import release
 
 CONFIG = "title: A course\nrepository:\n  url: https://example.org/course/\n"
 URL = "https://example.org/course"
@@ -52,25 +52,3 @@ def test_a_starter_and_a_solution_that_do_not_fit_are_named(tmp_path: Path) -> N
     (root / "exercises/halve/starter.py").write_text("def halve(x):\n    return None\n")
     with pytest.raises(CatalogError, match=r"starter\.py: halve: no function of starter\.py ends with `raise"):
         release(root, ["halve"], check=True)
-
-
-@pytest.mark.parametrize(
-    ("config", "url"),
-    [
-        (CONFIG, URL),
-        ("title: A course\n", ""),
-        ("repository: 3\n", ""),
-        ("repository: {url: [1]}\n", ""),
-        ("- 1\n", ""),
-    ],
-)
-def test_the_repository_is_read_from_the_books_configuration(tmp_path: Path, config: str, url: str) -> None:
-    assert repository_url(tmp_path) == ""
-    (tmp_path / "_config.yml").write_text(config)
-    assert repository_url(tmp_path) == url
-
-
-def test_a_configuration_that_is_not_yaml_is_named(tmp_path: Path) -> None:
-    (tmp_path / "_config.yml").write_text("title: A\nrepository: {\n")
-    with pytest.raises(CatalogError, match=r"_config\.yml:3: it is not YAML"):
-        repository_url(tmp_path)
