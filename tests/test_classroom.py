@@ -215,7 +215,7 @@ def test_page_says_what_the_statistics_found():
         "8 submissions of 8 students, 6 graded.", "2.17 of 4", "2.5 of 4", "handed in 8", "Does thing 1",
         "33% passed (2) · 4 failed", "67% passed (4) · 1 out of time · 1 failed", "hardest", "2 points",
         "student, 17%", "“I believe early.”", "Not early.", "Shown by check 1, Does thing 0",
-        f"Read: {SEE}", "not JSON", "out of time, slow", "4 s, 40 × the median", "Not handed in by anyone: Run.",
+        f"Read: {SEE}", "not JSON", "out of time, slow 4 s, 40 × the median", "Not handed in by anyone: Run.",
         "not started", "unreadable",
     ):  # fmt: skip
         assert part in outline.text, part
@@ -290,6 +290,14 @@ def test_many_students_are_folded_into_blocks_and_none_is_lost():
     assert outline.tags.count("details") == 4  # the three blocks, and those who hold the belief
     assert links(html).count(ADDRESS.format("s0499", "step", "step")) == 2
     assert len({link for link in links(html) if link.startswith("..")}) == len(names)
+
+
+def test_many_submissions_to_look_at_are_folded_by_kind():
+    lost = [unreadable(f"u{n:03}") for n in range(BLOCK)]
+    outline = Outline(page(a_score("ada", ("forbidden",) * 3), *lost))
+    assert "unreadable: u000 – u249 (250 students)" in outline.text
+    assert "forbidden: ada (1 student)" in outline.text
+    assert links(page(*lost)).count(ADDRESS.format("u007", "step", "step")) == 2
 
 
 @pytest.mark.parametrize(

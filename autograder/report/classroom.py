@@ -107,7 +107,7 @@ class Look:
     """A submission in the table of those to look at."""
 
     student: Student
-    kinds: str
+    kinds: tuple[str, ...]
     time: str
     reason: str
 
@@ -167,7 +167,7 @@ def _section(statistics: ExerciseStatistics, address: Callable[[Score], str]) ->
             )
             for tally in statistics.beliefs
         ],
-        looks=_blocks([_look(trouble, students[trouble.score.student]) for trouble in statistics.troubles]),
+        looks=_by_kind([_look(trouble, students[trouble.score.student]) for trouble in statistics.troubles]),
         rows=_blocks([_row(score, students[score.student]) for score in statistics.scores]),
     )
 
@@ -205,7 +205,7 @@ def _shown_by(belief: BeliefTally) -> str:
 def _look(trouble: Trouble, student: Student) -> Look:
     score = trouble.score
     reason = words.first_problem(score) or words.headline(score)
-    return Look(student, ", ".join(trouble.kinds), _time(trouble), one_line(reason))
+    return Look(student, trouble.kinds, _time(trouble), one_line(reason))
 
 
 def _time(trouble: Trouble) -> str:
@@ -219,8 +219,16 @@ def _blocks(rows: list[_T]) -> list[list[_T]]:
     return [rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK)]
 
 
+def _by_kind(looks: list[Look]) -> list[list[Look]]:
+    if len(looks) <= BLOCK:
+        return _blocks(looks)
+    return [block for _, group in groupby(looks, key=lambda look: look.kinds[0]) for block in _blocks(list(group))]
+
+
 def _block_name(block: Sequence[Row | Look]) -> str:
-    return f"{block[0].student.name} – {block[-1].student.name}"
+    first, last = block[0], block[-1]
+    names = first.student.name if first is last else f"{first.student.name} – {last.student.name}"
+    return f"{first.kinds[0]}: {names}" if isinstance(first, Look) else names
 
 
 # ---------------------------------------------------------------------------- students
