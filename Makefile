@@ -1,12 +1,14 @@
 # Everything runs in .venv, which the first command makes. On another Python: make PYTHON=python3.12 run
 PYTHON ?= python3
+SERVE ?= 1
+PORT ?= 8000
 BIN := .venv/bin
 STAMP := .venv/.ready
 
-.PHONY: run test test-long setup grade release prove lint format lock formgrader lab bench clean
+.PHONY: run test test-long setup book grade release prove lint format lock formgrader lab bench clean
 
-run: setup  ## grade the sample class and print its table
-	@sh scripts/run.sh
+run: setup  ## grade the sample class, build the book, serve both (SERVE=0: do not serve; PORT=8000)
+	@SERVE="$(SERVE)" PORT="$(PORT)" sh scripts/run.sh
 
 test: setup lint  ## every test but the long ones
 	$(BIN)/python -m pytest -n 4 --dist loadfile
@@ -22,6 +24,9 @@ setup: $(STAMP)  ## the environment
 
 $(STAMP): requirements.txt pyproject.toml scripts/setup.sh
 	@PYTHON="$(PYTHON)" sh scripts/setup.sh
+
+book: setup  ## the book, into build/book/_build/html
+	@sh scripts/book.sh
 
 grade: setup  ## grade the class in build/course/submitted
 	$(BIN)/autograder grade build/course/submitted --out build/course

@@ -75,6 +75,9 @@ def grade(
         list[str] | None, typer.Option("--skip", help="Leave out students whose name fits this pattern.")
     ] = None,
     unconfined: Unconfined = False,
+    book: Annotated[
+        str, typer.Option("--book", help="Where pages link to: an address or a path under --out; the site's if empty.")
+    ] = "",
 ) -> None:
     """Grade a class.
 
@@ -83,7 +86,7 @@ def grade(
     from autograder.commands import grade as command
 
     options = command.Options(
-        submissions, out, gradebook, workers, seed, force, as_json, progress, tuple(skip or ()), unconfined
+        submissions, out, gradebook, workers, seed, force, as_json, progress, tuple(skip or ()), unconfined, book
     )
     raise typer.Exit(command.run(options))
 

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
-from autograder import files
+from autograder import __version__, files
 from autograder.attempt import Cage, grade_one, ungraded
 from autograder.gradebook import GradebookWriter
 from autograder.models import CheckStatus, Exercise, Score, Submission
@@ -38,6 +38,7 @@ PRELOAD: Final = ("IPython.core.inputtransformer2",)
 BATCH: Final = 100
 """Scores that the gradebook takes in one go."""
 RECORDS: Final = "records.jsonl"
+_STAMP: Final = "feedback/.made_by"
 _CHANCE: Final[frozenset[CheckStatus]] = frozenset(("timeout", "memory", "crashed"))
 
 
@@ -91,7 +92,7 @@ class Class:
             submissions: may be endless.
             plans: by exercise.
             known: returns the score of the very same work from an earlier run, if there is one.
-            then: called in the worker for each new result, for what can be written in parallel.
+            then: called in the worker for each result, for what can be written in parallel.
         """
         pending: deque[Future[Graded]] = deque()
         for submission in submissions:
@@ -109,7 +110,9 @@ class Class:
         then: Callable[[Graded], None],
     ) -> Graded:
         if (score := known(submission)) is not None:
-            return Graded(submission, score, reused=True)
+            graded = Graded(submission, score, reused=True)
+            then(graded)
+            return graded
         with self._free:
             cage = self._cages.popleft()
             try:
@@ -140,8 +143,14 @@ class Output:
     folder: Path
     gradebook: str
     """SQLAlchemy URL."""
-    book_url: str = ""
-    """Where the book is served, for the links of the feedback pages; empty where it is not."""
+    book: str = ""
+    """Where the book is, for the links of the pages: an address, or a path from ``folder``; "" where it is nowhere."""
+
+    def book_from(self, page: Path) -> str:
+        """Return the URL of the book's folder as a page of this output links to it."""
+        if not self.book or urlsplit(self.book).scheme:
+            return self.book
+        return quote(os.fsencode(os.path.relpath(self.folder / self.book, page.parent))) + "/"
 
     def feedback(self, score: Score) -> Path:
         """Return the path of a submission's feedback page."""
@@ -186,11 +195,17 @@ def grade_class(
             return None
         return score if same and output.feedback(score).exists() and output.autograded(score).exists() else None  # type: ignore[arg-type]
 
+    # Pages of unchanged work are written anew where they would link elsewhere, or were made by another version.
+    stamp, made_by = output.folder / _STAMP, f"{__version__} {output.book}\n"
+    current = stamp.is_file() and stamp.read_text(encoding="utf-8", errors="replace") == made_by
+
     def write_pages(graded: Graded) -> None:
+        if graded.reused and current:
+            return
         score, exercise = graded.score, exercises[graded.score.exercise]
         own = own_cells(graded.submission.cells, exercise)
-        page = feedback_page(score, exercise, own, book_url=output.book_url)
-        files.write(output.feedback(score), page)
+        path = output.feedback(score)
+        files.write(path, feedback_page(score, exercise, own, book_url=output.book_from(path)))
         files.write(output.autograded(score), graded_notebook(_bytes(graded.submission), exercise, score))
 
     scores: list[Score] = []
@@ -207,8 +222,9 @@ def grade_class(
         gradebook.write(batch)
     files.write(output.folder / RECORDS, "".join(json_line(score) + "\n" for score in scores))
     files.write(output.folder / "grades.csv", grades_csv(scores))
-    page = class_page(scores, exercises, address=output.feedback_address, book_url=output.book_url)
+    page = class_page(scores, exercises, address=output.feedback_address, book_url=output.book_from(output.report))
     files.write(output.report, page)
+    files.write(stamp, made_by)
     return scores
 
 

@@ -73,7 +73,7 @@ _MEMORY = """
 import json, resource, subprocess, sys
 from autograder.commands.grade import Options, run
 from pathlib import Path
-run(Options(Path("examples/submissions"), Path(sys.argv[1]), "", 0, 1, True, True, False, (), False))
+run(Options(Path("examples/submissions"), Path(sys.argv[1]), "", 0, 1, True, True, False, (), False, ""))
 print(json.dumps(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024))
 """
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
@@ -142,3 +144,30 @@ def test_a_python_file_is_graded_and_shown_in_the_graded_notebook(workers, plans
     (score,) = grade_class(workers, [submission], plans, out)
     assert score.score == 10.0
     assert "grad / scale" in out.autograded(score).read_text()
+
+
+def links(page: Path) -> set[str]:
+    return set(re.findall(r'href="([^"#]+)#', page.read_text()))
+
+
+def test_pages_link_into_the_book_from_wherever_they_are(workers, plans, tmp_path: Path):
+    wrong = next(answer.source for answer in STEP.wrong if answer.name == "only_isinf")
+    submission = submitted(tmp_path / "in", "ben", wrong)
+    seen: list = []
+    out = output(tmp_path / "out")
+
+    def graded(book: str) -> tuple[Path, Path]:
+        there = replace(out, book=book)
+        (score,) = grade_class(workers, [submission], plans, there, on_result=seen.append)
+        return there.feedback(score), there.report
+
+    assert [links(page) for page in graded("")] == [set(), set()]
+    for page in graded("the book/"):  # unchanged work, and its pages are new all the same
+        (link,) = links(page)
+        assert (page.parent / unquote(link)).resolve() == tmp_path / "out/the book/04_one_scaler_step.html"
+    for page in graded("https://book.test/x"):
+        assert links(page) == {"https://book.test/x/04_one_scaler_step.html"}
+    assert [one.reused for one in seen] == [False, True, True]
+    written = page.stat().st_mtime_ns
+    graded("https://book.test/x")
+    assert page.stat().st_mtime_ns == written

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder import catalog
+from autograder.addresses import read_addresses
 from autograder.collect import collect, unknown_folders
 from autograder.commands.common import Stop, one_line_errors
 from autograder.gradebook import url_of
@@ -41,6 +42,7 @@ class Options:
     progress: bool
     skip: tuple[str, ...]
     unconfined: bool
+    book: str
 
 
 def run(options: Options) -> int:
@@ -81,7 +83,8 @@ def _must_make_sense(options: Options, slugs: Sequence[str]) -> None:
 
 
 def _grade(options: Options, workers: Class, plans: Mapping[str, Plan]) -> list[Graded]:
-    output = Output(options.out, options.gradebook or url_of(options.out / "gradebook.db"))
+    book = options.book or read_addresses(catalog.course_root()).linkable_book
+    output = Output(options.out, options.gradebook or url_of(options.out / "gradebook.db"), book)
     slugs = tuple(plans)
     with Progress(_count(options, slugs), wanted=options.progress) as progress:
         done: list[Graded] = []
