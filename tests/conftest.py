@@ -1,11 +1,12 @@
-"""What all tests share: repeatable hypotheses, the mark ``needs(package)``, and a small course."""
+"""What all tests share: repeatable hypotheses, the mark ``needs(package)``, a browser, and a small course."""
 
 from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import settings
@@ -35,6 +36,19 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def is_there(command: str, servers: Path = Path("/usr/lib/postgresql")) -> bool:
     """Return whether a command can be found; Debian keeps those of PostgreSQL's server off the PATH."""
     return bool(shutil.which(command) or any(servers.glob(f"*/bin/{command}")))
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Return a headless Chromium that Playwright drives; its test carries ``needs("chromium")``."""
+    from playwright.sync_api import sync_playwright
+
+    quiet = ("gpu", "quic", "background-networking", "component-update", "sync")
+    flags = ["--no-sandbox", "--no-first-run", *(f"--disable-{name}" for name in quiet)]
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=flags)
+        yield chromium
+        chromium.close()
 
 
 # --------------------------------------------------------------------------- course

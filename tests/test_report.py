@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import csv
+import hashlib
 import io
 import json
 import math
@@ -406,7 +408,10 @@ def test_page_is_a_static_document_that_asks_for_nothing() -> None:
     metas = [attributes for tag, attributes in outline.elements if tag == "meta"]
     policy = next(meta["content"] for meta in metas if meta.get("http-equiv") == "Content-Security-Policy")
     assert policy is not None
-    assert policy.startswith("default-src 'none'; style-src 'unsafe-inline'; img-src data:")
+    (style,) = re.findall("<style>(.*?)</style>", html, re.DOTALL)
+    known = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert policy == f"default-src 'none'; style-src 'sha256-{known}'; base-uri 'none'; form-action 'none'"
+    assert not re.search(r"<[^>]*\sstyle=", html)
     assert {"name": "viewport", "content": "width=device-width, initial-scale=1"} in metas
     assert {"title", "main", "h1", "footer", "svg"} <= set(outline.tags)
     assert outline.tags.count("h1") == 1

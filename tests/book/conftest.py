@@ -1,11 +1,10 @@
-"""What the book's tests share: the way to its modules, the built site on a loopback port, a browser."""
+"""What the book's tests share: the way to its modules, the built site on a loopback port."""
 
 from __future__ import annotations
 
 import fcntl
 import functools
 import http.server
-import shutil
 import subprocess
 import sys
 import threading
@@ -18,17 +17,6 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 BOOK = ROOT / "book"
 sys.path[:0] = [str(BOOK), str(BOOK / "_ext")]
-
-CHROMIUM = shutil.which("chromium")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 @pytest.fixture(scope="session")
@@ -63,14 +51,3 @@ def address(site: Path) -> Iterator[str]:
         yield f"http://127.0.0.1:{server.server_port}/"
         server.shutdown()
         thread.join()
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """Return a headless Chromium that Playwright drives."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()
