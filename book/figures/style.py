@@ -157,17 +157,22 @@ def _svg(figure: Figure, alt: str) -> str:
         raise ValueError("the figure holds a bitmap, which dark mode cannot follow: draw bars or polygons instead")
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->|<style[^>]*>.*?</style>", "", text, flags=re.DOTALL)
-    text = re.sub(r"#[0-9a-fA-F]{6}\b|\b(?:white|black)(?=[;\"])", _variable, text)
-    # The page's own font: the one that Matplotlib measures with is wider, so the labels still fit.
-    text = re.sub(r"font: ([^;\"]*?)([\d.]+px) [^;\"]*", _font, text)
-    text = re.sub(r"font-family: [^;\"]*;?\s*", "", text)
-    text = re.sub(r' transform="rotate\(-?0 [^"]*"', "", text)
-    text = re.sub(r"-?\d+\.\d{3,}", _two_decimals, _own_ids(text))
+    text = re.sub(r"<[^>]*>", _tag, _own_ids(text))
     text = re.sub(r"\s*\n\s*", " ", re.sub(r">\s*\n\s*<", "><", text)).strip()
     view = re.search(r'viewBox="([^"]*)"', text)
     assert view is not None
     head = f'<svg role="img" aria-label="{html.escape(alt)}" viewBox="{view[1]}" xmlns="http://www.w3.org/2000/svg"'
     return re.sub(r"<svg[^>]*>", lambda _: head + ' xmlns:xlink="http://www.w3.org/1999/xlink">', text, count=1)
+
+
+def _tag(match: re.Match[str]) -> str:
+    """Return a tag made smaller and given to the page; the words between two tags are nobody's to change."""
+    tag = re.sub(r"#[0-9a-fA-F]{6}\b|\b(?:white|black)(?=[;\"])", _variable, match[0])
+    # The page's own font: the one that Matplotlib measures with is wider, so the labels still fit.
+    tag = re.sub(r"font: ([^;\"]*?)([\d.]+px) [^;\"]*", _font, tag)
+    tag = re.sub(r"font-family: [^;\"]*;?\s*", "", tag)
+    tag = re.sub(r' transform="rotate\(-?0 [^"]*"', "", tag)
+    return re.sub(r"-?\d+\.\d{3,}", _two_decimals, tag)
 
 
 def _variable(match: re.Match[str]) -> str:

@@ -163,6 +163,64 @@ def test_a_belief_is_quoted_above_what_refutes_it(page: BeautifulSoup) -> None:
     assert words(one(card, ".hp-body")) == "It does not."
 
 
+VEILED = """# T
+
+:::{predict} One?
+:choices: yes | no
+:::
+
+Covered.
+
+And this too.
+
+(label)=
+## Next heading
+
+Open.
+
+:::{predict} Two?
+:choices: yes | no
+:::
+
+Covered again.
+
+```{predict-end}
+```
+
+Open again.
+
+:::{predict} Three?
+:choices: yes | no
+:::
+:::{predict} Four?
+:choices: yes | no
+:::
+
+Only the fourth covers this.
+
+```{anchor} later
+```
+
+Open at last.
+"""
+
+
+def test_a_prediction_covers_what_follows_up_to_a_heading_an_end_or_another(tmp_path: Path) -> None:
+    done = sphinx(tmp_path, {"index.md": VEILED}, *BLOCKS)
+    assert done.returncode == 0, done.stderr
+    soup = BeautifulSoup((tmp_path / "out/index.html").read_text(), "html.parser")
+    veils = [words(veil) for veil in soup.select(".hp-predict + .hp-veil")]
+    assert veils == ["Covered. And this too.", "Covered again.", "Only the fourth covers this."]
+    assert not soup.select(".hp-veil :is(h2, fieldset, [id]), .hp-predict-end")
+    assert soup.select("#label")
+
+
+def test_a_reader_need_not_predict(page: BeautifulSoup) -> None:
+    first = page.select("fieldset.hp-predict")[0]
+    skip, choice = one(first, ".hp-skip input"), first.select(".hp-choices input")[0]
+    assert skip["name"] == choice["name"]  # so that a choice takes it back
+
+
 def test_an_anchor_is_an_id_of_its_page_alone(built: Path) -> None:
     for name in ("index", "other"):
         soup = BeautifulSoup((built / f"out/{name}.html").read_text(), "html.parser")
@@ -275,6 +333,43 @@ def test_a_page_knows_the_modules_that_it_draws_with(tmp_path: Path) -> None:
     modules(tmp_path, 1)
     assert [path.name for path in fresh.modules_of(FIGURE_PAGE, tmp_path)] == ["inner.py", "outer.py"]
     assert fresh.modules_of("# No cells; from figures import unused\n", tmp_path) == []
+
+
+GRADER_PAGE = "```{code-cell} python3\nfrom autograder import check\n```\n"
+SHOWN_PAGE = "```{code-cell} python3\n1\n```\n\n```{graded} one\n```\n"
+
+
+def course(folder: Path) -> None:
+    for name in (
+        "autograder/deep/er.py",
+        "solutions/one.py",
+        *(f"exercises/{slug}/{part}" for slug in ("one", "two") for part in ("statement.md", "checks.py", "one.ipynb")),
+        "exercises/one/wrong/first.py",
+    ):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("x = 1\n")
+
+
+def test_a_page_that_shows_an_exercise_knows_its_files(tmp_path: Path) -> None:
+    course(tmp_path)
+    files = [str(path.relative_to(tmp_path)) for path in fresh.course_files_of(SHOWN_PAGE, tmp_path, tmp_path)]
+    ours = ["exercises/one/checks.py", "exercises/one/statement.md", "exercises/one/wrong/first.py", "solutions/one.py"]
+    assert files == ours
+    assert fresh.course_files_of("# autograder\n", tmp_path, tmp_path) == []
+
+
+def test_a_page_that_imports_the_grader_knows_it_and_every_exercise(tmp_path: Path) -> None:
+    course(tmp_path)
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures/map.py").write_text("from autograder import catalog\n")
+    by_way = GRADER_PAGE.replace("autograder import check", "figures import map")
+    for page in (GRADER_PAGE, by_way):
+        files = {str(path.relative_to(tmp_path)) for path in fresh.course_files_of(page, tmp_path, tmp_path)}
+        assert {"autograder/deep/er.py", "solutions/one.py", "exercises/two/checks.py"} <= files
+    paths = fresh.course_files_of(GRADER_PAGE, tmp_path, tmp_path)
+    before = fresh.digest(paths, tmp_path)
+    (tmp_path / "exercises/two/checks.py").write_text("x = 2\n")
+    assert fresh.digest(paths, tmp_path) != before
 
 
 def test_a_changed_module_is_executed_again_and_an_unchanged_one_is_not(tmp_path: Path) -> None:

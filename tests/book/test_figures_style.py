@@ -121,6 +121,17 @@ def test_its_colors_follow_the_page() -> None:
     assert "var(--fig-ink, #1f242b)" in markup
 
 
+def test_words_in_a_figure_stay_as_they_were_written() -> None:
+    figure, axes = style.new()
+    axes.set_title("0.123456 of #1a63ae; font: black; π = 3.14159")
+    texts = ["".join(text.itertext()) for text in svg_of(style.show(figure, alt=ALT)).iter(f"{SVG}text")]
+    assert "0.123456 of #1a63ae; font: black; π = 3.14159" in texts
+
+
+def test_coordinates_are_short() -> None:
+    assert not re.search(r'="[^"]*\d\.\d{3}', style.show(line(), alt=ALT).markup)
+
+
 def test_two_figures_share_no_id_and_every_reference_resolves() -> None:
     markups = [style.show(line(color), alt=ALT).markup for color in (style.C1, style.C2)]
     ids = [set(re.findall(r'\bid="([^"]+)"', markup)) for markup in markups]

@@ -241,21 +241,84 @@ def test_figures_follow_the_dark_page_and_the_printer(open_page: Any, site: Path
     assert dark.evaluate(ink) == "rgb(0, 0, 0)"
 
 
-def test_output_is_veiled_until_the_reader_has_predicted(open_page: Any, site: Path) -> None:
-    page = open_page(chapter_with(site, '</fieldset><div class="cell'), java_script_enabled=False)
-    question = page.locator(".hp-predict:has(+ .cell .cell_output)").first
-    output = page.locator(".hp-predict + .cell .cell_output > *").first
-    assert not output.is_visible()
+def test_what_follows_is_veiled_until_the_reader_has_predicted(open_page: Any, site: Path) -> None:
+    page = open_page(chapter_with(site, 'class="hp-veil"'))
+    question, veil = page.locator(".hp-predict").first, page.locator(".hp-predict + .hp-veil").first
+    hidden = veil.locator("> .cell .cell_output, > p, > .cell figure")
+    shown = [hidden.nth(i) for i in range(hidden.count())]
+    assert len(shown) > 2
+    assert not any(part.is_visible() for part in shown)
+    assert veil.locator("> .cell .cell_input").first.is_visible()
     question.locator(".hp-sure input").first.check()
-    assert not output.is_visible()
-    question.locator(".hp-choices input").first.check()
-    assert output.is_visible()
+    assert not any(part.is_visible() for part in shown)
+    question.locator(".hp-choices input").first.focus()
+    page.keyboard.press("Space")
+    assert all(part.is_visible() for part in shown)
+
+
+def test_without_a_script_nothing_is_veiled(open_page: Any, site: Path) -> None:
+    page = open_page(chapter_with(site, 'class="hp-veil"'), java_script_enabled=False)
+    assert page.locator(".hp-veil .cell_output > *").first.is_visible()
+    assert page.locator(".hp-veil > p").first.is_visible()
+
+
+FIGURES = """() => {
+    const wrong = [];
+    document.querySelectorAll('.hp-skip input').forEach(e => e.checked = true);
+    const figures = [...document.querySelectorAll('.hp-figure svg')].filter(e => e.getBoundingClientRect().width > 0);
+    for (const figure of figures) {
+        const box = figure.getBoundingClientRect(), ratio = box.width / figure.viewBox.baseVal.width;
+        const texts = [...figure.querySelectorAll('text')].filter(e => e.textContent.trim());
+        const boxes = texts.map(e => e.getBoundingClientRect());
+        texts.forEach((text, i) => {
+            const size = parseFloat(getComputedStyle(text).fontSize) * ratio, own = boxes[i];
+            if (size < 9) wrong.push(`${size.toFixed(1)} px: ${text.textContent}`);
+            const across = own.left < box.left - 1 || own.right > box.right + 1;
+            if (across || own.top < box.top - 1 || own.bottom > box.bottom + 1)
+                wrong.push(`cut: ${text.textContent}`);
+            boxes.slice(0, i).forEach((other, j) => {
+                const wide = Math.min(own.right, other.right) - Math.max(own.left, other.left);
+                const high = Math.min(own.bottom, other.bottom) - Math.max(own.top, other.top);
+                if (wide > 2 && high > 4) wrong.push(`${text.textContent} on ${texts[j].textContent}`);
+            });
+        });
+    }
+    return [figures.length, wrong];
+}"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("name", [name for name in pages() if name[0].isdigit()])
+def test_the_words_in_figures_are_whole_and_legible(open_page: Any, name: str, width: int) -> None:
+    count, wrong = open_page(f"{name}.html", viewport={"width": width, "height": 844}).evaluate(FIGURES)
+    assert count > 0
+    assert wrong == []
+
+
+def test_computed_words_are_as_heavy_as_those_around_them(open_page: Any, site: Path) -> None:
+    page = open_page(chapter_with(site, "pasted-text"))
+    heavy = """[...document.querySelectorAll('.pasted-text')].filter(
+        e => getComputedStyle(e).fontWeight !== getComputedStyle(e.parentElement).fontWeight).length"""
+    assert page.evaluate(heavy) == 0
+
+
+def test_folded_code_leaves_no_gap(open_page: Any, site: Path) -> None:
+    page = open_page(chapter_with(site, "tag_hide-input"))
+    page.evaluate("document.querySelectorAll('.hp-skip input').forEach(e => e.checked = true)")
+    gap = """(() => { const fold = document.querySelector('.tag_hide-input details.hide');
+        const output = fold.parentElement.querySelector('.cell_output .output').getBoundingClientRect();
+        return [fold.getBoundingClientRect().top - fold.parentElement.getBoundingClientRect().top,
+                output.top - fold.getBoundingClientRect().bottom] })()"""
+    above, below = page.evaluate(gap)
+    assert above < 4
+    assert below < 16
 
 
 def test_print_shows_every_output_and_no_sidebar_and_keeps_answers_folded(open_page: Any, site: Path) -> None:
-    page = open_page(chapter_with(site, '</fieldset><div class="cell'))
+    page = open_page(chapter_with(site, 'class="hp-veil"'))
     page.emulate_media(media="print")
-    assert page.locator(".hp-predict + .cell .cell_output > *").first.is_visible()
+    assert page.locator(".hp-veil .cell_output > *").first.is_visible()
+    assert page.locator(".hp-veil > p").first.is_visible()
     assert page.locator(".bd-article h1").first.is_visible()
     for part in ("#pst-header", "#pst-primary-sidebar", "#pst-secondary-sidebar", ".prev-next-footer"):
         assert not page.locator(part).first.is_visible(), part

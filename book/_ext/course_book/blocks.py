@@ -85,7 +85,8 @@ class Belief(Block):
 class Predict(Block):
     """A question to commit to before the next cell is read.
 
-    Where a cell follows directly, its output stays veiled on the screen until a choice is made (figures.css does it).
+    What follows it, up to the next heading, the next prediction, the exercise or ``predict-end``, stays veiled on the
+    screen until a choice is made; blocks.css does it, and leaves the code of a cell that follows directly.
     """
 
     option_spec: ClassVar[dict[str, Any]] = {"choices": directives.unchanged_required}
@@ -104,12 +105,21 @@ class Predict(Block):
         parts.append(Element.of("div", *(self.radio(name, c) for c in choices), class_="hp-choices"))
         sure = (self.radio(f"{name}-sure", word) for word in ("sure", "a guess"))
         parts.append(Element.of("div", text("I am "), *sure, class_="hp-sure", role="group", aria_label="How sure"))
+        parts.append(Element.of("div", self.radio(name, "Show me without a prediction"), class_="hp-skip"))
         return [Element.of("fieldset", *parts, class_="hp-predict")]
 
     def radio(self, name: str, label: str) -> Element:
         """Return one radio button with its label around it."""
         button = Element.of("input", type="radio", name=name, autocomplete="off")
         return Element.of("label", button, text(" "), Element.of("span", *self.inline(label)))
+
+
+class PredictEnd(SphinxDirective):
+    """Where the veil of the prediction above ends, if not at the next heading."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return an empty element, which `_veil` takes out again."""
+        return [Element.of("span", class_="hp-predict-end")]
 
 
 class Anchor(SphinxDirective):
@@ -120,6 +130,31 @@ class Anchor(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Return an empty element with that id, exactly as written."""
         return [Element.of("span", class_="hp-anchor", id=self.arguments[0])]
+
+
+def _class(node: nodes.Node) -> str:
+    return str(node["html"].get("class", "")) if isinstance(node, Element) else ""
+
+
+def _veil(app: Sphinx, doctree: nodes.document) -> None:
+    """Put what follows a prediction into an element of its own, so that a style sheet can cover and uncover it."""
+    ends = ("hp-predict", "hp-predict-end", "hp-graded", "hp-anchor")
+    for question in [node for node in doctree.findall(Element) if _class(node) == "hp-predict"]:
+        siblings = question.parent.children
+        first = last = siblings.index(question) + 1
+        while (
+            last < len(siblings)
+            and not isinstance(siblings[last], nodes.section)
+            and _class(siblings[last]) not in ends
+        ):
+            last += 1
+        while last > first and isinstance(siblings[last - 1], nodes.target):  # it belongs to the heading after it
+            last -= 1
+        if covered := siblings[first:last]:
+            del question.parent[first:last]
+            question.parent.insert(first, Element.of("div", *covered, class_="hp-veil"))
+    for end in [node for node in doctree.findall(Element) if _class(node) == "hp-predict-end"]:
+        end.parent.remove(end)
 
 
 def _no_links_in_buttons(app: Sphinx, doctree: nodes.document, docname: str) -> None:
@@ -135,4 +170,6 @@ def setup(app: Sphinx) -> None:
     element.setup(app)
     for block in (Walkthrough, Recall, FollowUp, Belief, Predict, Anchor):
         app.add_directive(block.__name__.lower(), block)
+    app.add_directive("predict-end", PredictEnd)
+    app.connect("doctree-read", _veil)
     app.connect("doctree-resolved", _no_links_in_buttons)
