@@ -295,6 +295,20 @@ def test_the_words_in_figures_are_whole_and_legible(open_page: Any, name: str, w
     assert wrong == []
 
 
+def test_a_table_of_prose_stands_row_by_row_on_a_phone(open_page: Any, site: Path) -> None:
+    url = chapter_with(site, "hp-stack")
+    label = "getComputedStyle(document.querySelector('table.hp-stack .hp-column'), '::before').content"
+    cell = "document.querySelector('table.hp-stack td:nth-child(2)').getBoundingClientRect()"
+    phone, desk = open_page(url, viewport=PHONE), open_page(url)
+    for page in (phone, desk):
+        page.evaluate("document.querySelectorAll('.hp-skip input').forEach(e => e.checked = true)")
+    assert phone.evaluate(label).strip('"') == desk.locator("table.hp-stack th").first.inner_text()
+    assert phone.evaluate(f"{cell}.left") < 40
+    assert phone.evaluate(f"{cell}.width") > 300
+    assert desk.evaluate(label) == "none"
+    assert desk.evaluate(f"{cell}.left") > 400
+
+
 def test_computed_words_are_as_heavy_as_those_around_them(open_page: Any, site: Path) -> None:
     page = open_page(chapter_with(site, "pasted-text"))
     heavy = """[...document.querySelectorAll('.pasted-text')].filter(

@@ -8,10 +8,12 @@ import shutil
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.util import logging
 
+from course_book.element import Element
 from course_book.graded import course_root
 
 ASSETS = "build/assets"
@@ -28,6 +30,8 @@ _MENDS = (
     (re.compile(r'<summary aria-label="Toggle hidden content">'), "<summary>"),
     (re.compile(r'(<button class="btn search-button-field[^>]*?) aria-label="[^"]*"'), r"\1"),
 )
+PROSE = 30
+"""A cell with more characters than that is prose, too much for a third of a phone's width."""
 _WEIGHT = ("fontawesome.js*", "*.js.map", "*.css.map")
 log = logging.getLogger(__name__)
 
@@ -70,6 +74,18 @@ def _static_folder(app: Sphinx) -> None:
     if static.is_file():
         static.unlink()
     static.mkdir(parents=True, exist_ok=True)
+
+
+def _stacked_tables(app: Sphinx, doctree: nodes.document) -> None:
+    """Tell the style sheet which tables a phone shows row by row, and name each of their cells by its column."""
+    for table in doctree.findall(nodes.table):
+        rows = [list(row.findall(nodes.entry)) for row in table.findall(nodes.row)]
+        if len(rows[0]) < 3 or not any(len(cell.astext()) > PROSE for row in rows[1:] for cell in row):
+            continue
+        table["classes"].append("hp-stack")
+        for row in rows[1:]:
+            for head, cell in zip(rows[0], row, strict=False):
+                cell.insert(0, Element.of("span", class_="hp-column", data_column=head.astext()))
 
 
 def _copy_mathjax(app: Sphinx, exception: Exception | None) -> None:
@@ -124,6 +140,7 @@ def setup(app: Sphinx) -> None:
     app.connect("config-inited", _options)
     app.connect("builder-inited", _no_thebe)
     app.connect("builder-inited", _static_folder)
+    app.connect("doctree-read", _stacked_tables)
     app.connect("build-finished", _copy_mathjax)
     app.connect("build-finished", _mend_pages)
     app.connect("build-finished", _front_door, priority=900)  # after Jupyter Book's own
