@@ -210,6 +210,8 @@ def _text(text: Any, limit: int) -> str:
 def digest(observation: Observation, part: Literal["returned", "after", "later"] = "returned") -> str:
     """Return six hex digits of one part of what was observed, floats to five significant digits, without line numbers.
 
+    Inside the part, a list is as good as a tuple: which of them an answer likes to build is no mistake.
+
     Two answers that are wrong in the same way have the same digest on the same case. Only the part that the judge found
     fault with counts, so that a second mistake, which shows in another part, does not hide the first.
     """
@@ -225,7 +227,7 @@ def _canonical_outcome(outcome: Outcome, part: Literal["returned", "after", "lat
     return _canonical(getattr(outcome, part))
 
 
-def _canonical(value: Value) -> Any:
+def _canonical(value: Value, outermost: bool = True) -> Any:
     if type(value) is float:
         return float(f"{value + 0.0:.5g}")  # -0.0 is 0.0 to a judge
     if type(value) is Tensor:
@@ -237,7 +239,8 @@ def _canonical(value: Value) -> Any:
     if type(value) is list or type(value) is tuple:
         # The ends of a very long one tell answers apart as well, and cost what they are worth.
         some = value if len(value) <= 2 * _ENDS else [*value[:_ENDS], *value[-_ENDS:]]
-        return (type(value).__name__, len(value), [_canonical(item) for item in some])
+        kind = type(value).__name__ if outermost else "items"
+        return (kind, len(value), [_canonical(item, False) for item in some])
     if type(value) is dict:
-        return {key: _canonical(item) for key, item in sorted(value.items())}
+        return {key: _canonical(item, False) for key, item in sorted(value.items())}
     return value

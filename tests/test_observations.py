@@ -383,6 +383,7 @@ def failing(name: str, message: str, **place: Any) -> str:
         ([0.1 + 0.2], [0.3]), (Scalar("float32", 1 / 3), Scalar("float32", 0.333333)),
         (Opaque("G", "1"), Opaque("G", "2")),
         (f32(1.0, strided=True), f32(1.0)),
+        (([1.0], 2.0), ((1.0,), 2.0)), ({"a": [1.0]}, {"a": (1.0,)}),
     ],
 )  # fmt: skip
 def test_the_same_wrongness_has_the_same_digest(one: Any, other: Any):

@@ -141,12 +141,32 @@ def wrong_scale(arguments: Arguments, record: Record, want: Record) -> str:
     scales, final = numbers(record["scales"]), real(record["final_scale"])
     if scales is not None and len(scales) == len(want["scales"]):
         index = first_difference(scales, want["scales"])
+        later = wrong_scale_after(arguments, scales, final, want)
+        if index is not None and later and later[0] > index:
+            return later[1]
         if index is not None:
             why = event(arguments, want, index - 1) if index else first_scale(arguments)
             return f"the entry scales[{index}] is {scales[index]:.9g}, not {want['scales'][index]:.9g}: {why}"
     if final is None:
         return not_numbers("final_scale", record["final_scale"])
     return f"the value of final_scale is {final:.9g}, not {want['final_scale']:.9g}: {event(arguments, want, -1)}"
+
+
+def wrong_scale_after(
+    arguments: Arguments, scales: Sequence[float], final: float | None, want: Record
+) -> tuple[int, str] | None:
+    """Return the first step after which the scale is wrong, with a sentence; None where scales[i] is not that one.
+
+    Whoever records after updating, which is judged elsewhere, would else be told of that in every check.
+    """
+    if not scales or final is None or not close(scales[-1], final, RTOL):
+        return None
+    theirs = [*want["scales"][1:], want["final_scale"]]
+    step = first_difference(scales, theirs)
+    if step is None:
+        return None
+    why = event(arguments, want, step)
+    return step, f"the scale after step {step} is {scales[step]:.9g}, not {theirs[step]:.9g}: {why}"
 
 
 # One comparison for each property.

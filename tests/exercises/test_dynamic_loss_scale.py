@@ -11,6 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from autograder import catalog
+from autograder.models import Observation, Outcome
 from autograder.reference import oracle
 from autograder.reference.expectations import load_function
 
@@ -153,3 +154,22 @@ EXPERIMENTS = {
 @pytest.mark.parametrize("title", [title for title, _ in PYTORCH.differences])
 def test_every_difference_that_is_documented_is_so(title: str):
     EXPERIMENTS[title]()
+
+
+def test_who_records_after_updating_is_told_of_the_other_mistake_by_itself() -> None:
+    check = EXERCISE.check("growth_restarts_the_run")
+    tried = check.cases[0]
+    flags = tried.calls[0]["overflows"]
+    want = Observation((Outcome(SOLUTION(**tried.calls[0])),))
+    scale, run, after = 8.0, 0, []
+    for _ in flags:
+        run += 1
+        scale = scale * 2.0 if run == 6 else scale  # and does not start a new run
+        after.append(scale)
+    mistaken = Observation((Outcome({"scales": after, "skipped": [], "final_scale": scale}),))
+    found = check.judge(tried, mistaken, want)
+    assert found is not None
+    assert found.difference == (
+        "the scale after step 11 is 16, not 32: step 11 made it 6 good steps in a row, and growth_interval is 6 "
+        "and growth_factor 2"
+    )
