@@ -356,6 +356,27 @@ def test_search_finds_a_chapter(open_page: Any) -> None:
     assert page.locator("#search-results li a").count() > 0
 
 
+@pytest.mark.parametrize("mode", ["light", "dark"])
+@pytest.mark.parametrize("name", [*pages(), "search"])
+def test_axe_finds_nothing_serious(open_page: Any, name: str, mode: str) -> None:
+    axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
+    page = open_page(f"{name}.html", color_scheme=mode)
+    page.evaluate("document.querySelectorAll('.hp-skip input').forEach(e => e.click())")
+    page.evaluate("document.querySelectorAll('details').forEach(e => e.open = true)")
+    found = axe.run(page)["violations"]
+    serious = {each["id"]: each["nodes"][0]["html"] for each in found if each["impact"] in ("serious", "critical")}
+    assert serious == {}
+
+
+def test_the_keyboard_scrolls_wide_code_that_was_folded(open_page: Any, site: Path) -> None:
+    page = open_page(chapter_with(site, "tag_hide-input"), viewport=PHONE)
+    page.evaluate("document.querySelectorAll('.hp-skip input').forEach(e => e.click())")
+    page.evaluate("document.querySelectorAll('details.hide').forEach(e => e.open = true)")
+    unreached = """[...document.querySelectorAll('details.hide pre')]
+        .filter(e => e.scrollWidth > e.clientWidth && e.tabIndex < 0).length === 0"""
+    page.wait_for_function(unreached, timeout=5000)
+
+
 def test_there_is_one_search_field_and_a_favicon(open_page: Any) -> None:
     page = open_page(f"{pages()[0]}.html")
     assert page.locator(".search-button-field:visible, .search-button:visible").count() == 1

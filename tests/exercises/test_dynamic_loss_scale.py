@@ -161,10 +161,9 @@ def test_who_records_after_updating_is_told_of_the_other_mistake_by_itself() -> 
     tried = check.cases[0]
     flags = tried.calls[0]["overflows"]
     want = Observation((Outcome(SOLUTION(**tried.calls[0])),))
-    scale, run, after = 8.0, 0, []
-    for _ in flags:
-        run += 1
-        scale = scale * 2.0 if run == 6 else scale  # and does not start a new run
+    scale, after = 8.0, []
+    for run, _ in enumerate(flags, 1):  # a growth does not start a new run
+        scale = scale * 2.0 if run == 6 else scale
         after.append(scale)
     mistaken = Observation((Outcome({"scales": after, "skipped": [], "final_scale": scale}),))
     found = check.judge(tried, mistaken, want)

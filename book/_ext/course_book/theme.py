@@ -28,6 +28,8 @@ _MENDS = (
     (re.compile(r'<script [^>]*src="[^"]*/scripts/fontawesome\.js[^"]*"[^>]*></script>\s*'), ""),
     # names that hide the words that are seen on a button
     (re.compile(r'<summary aria-label="Toggle hidden content">'), "<summary>"),
+    # a role that lists must not hold
+    (re.compile(r' role="doc-biblioentry"'), ' role="listitem"'),
     (re.compile(r'(<button class="btn search-button-field[^>]*?) aria-label="[^"]*"'), r"\1"),
 )
 PROSE = 30
@@ -137,6 +139,7 @@ def _front_door(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> None:
     """Connect the mends."""
+    app.add_js_file("reveal.js", loading_method="defer")
     app.connect("config-inited", _options)
     app.connect("builder-inited", _no_thebe)
     app.connect("builder-inited", _static_folder)
