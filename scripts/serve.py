@@ -100,7 +100,7 @@ def main() -> int:
         print(f"serve: no port from {options.port} on could be taken: {error}", file=sys.stderr)
         return 2
     address = f"http://localhost:{server.server_port}"
-    if server.server_port != options.port:
+    if options.port and server.server_port != options.port:
         print(f"Port {options.port} is taken, so this is on {server.server_port}.")
     print(f"Open  {address}/         the book")
     print(f"      {address}/report/  the class report, with a link to each student's feedback")
