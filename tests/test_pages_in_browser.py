@@ -50,7 +50,8 @@ def submission(payload: str) -> tuple[Score, tuple[Cell, ...]]:
     )  # fmt: skip
     score = Score(
         student=payload, exercise=EXERCISE.slug, status="graded", score=0.0, max_score=10.0, seed_id=payload,
-        checks=(failed, replace(failed, id=EXERCISE.checks[1].id, status="error")), output=payload, notes=(payload,), reason=payload,
+        checks=(failed, replace(failed, id=EXERCISE.checks[1].id, status="error")), output=payload, notes=(payload,),
+        reason=payload,
         path=payload, content_hash=payload, version=payload, duration_s=3.0,
         reference=Reference("torch.amp.GradScaler", "cpu", payload), sandbox=(payload,),
     )  # fmt: skip
