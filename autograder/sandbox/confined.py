@@ -57,7 +57,11 @@ def main(control_fd: int, options: dict[str, Any]) -> None:
     layers = inner.tried(layers)
     before = leftovers.inherited() if owned else []
     work = Path.cwd()  # where bubblewrap put it: the one folder that submissions can write to
-    _say(control, {"ready": {**_facts(owned), "inner": layers.names, "missing": layers.missing, "landlock": landlock.abi()}}, _handle())
+    _say(
+        control,
+        {"ready": {**_facts(owned), "inner": layers.names, "missing": layers.missing, "landlock": landlock.abi()}},
+        _handle(),
+    )
     child = 0
     while True:
         data, fds, _, _ = socket.recv_fds(control, 4096, 1)

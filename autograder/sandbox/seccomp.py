@@ -1,7 +1,8 @@
 """The policy of ``syscalls`` as a filter of the kernel's, and its loading, without libseccomp.
 
-The filter is made once, in the warm process; each submission's child fills in its own number and loads it, which cannot
-be undone. It sees the call's number, the architecture whose number that is, and six arguments (``struct seccomp_data``).
+The filter is made once, in the warm process; each submission's child fills in its own number and loads it, which
+cannot be undone. It sees the call's number, the architecture whose number that is, and six arguments
+(``struct seccomp_data``).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from autograder.sandbox import bpf, syscalls
-from autograder.sandbox.syscalls import Answer, When
+from autograder.sandbox.syscalls import Answer
 
 _PR_GET_SECCOMP: Final = 21
 _PR_SET_SECCOMP: Final = 22

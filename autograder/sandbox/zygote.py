@@ -351,6 +351,8 @@ def how_it_ended(status: int | None) -> str:
         return "the process cut its connection to the grader"
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
+        if number == signal.SIGSYS:
+            return "the process was ended by SIGSYS: it asked the system for something that only an attack needs"
         try:
             return f"the process was ended by {signal.Signals(number).name}"
         except ValueError:
