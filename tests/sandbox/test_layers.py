@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
+import tempfile
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
@@ -143,12 +144,15 @@ def rooms() -> Iterator[dict[tuple[str, ...], Room]]:
 
 
 @pytest.fixture(scope="module")
-def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+def host() -> Iterator[dict[str, str]]:
     """What attacks look for: files that anyone may read and write, root's own, a port, a socket, a process."""
-    folder = tmp_path_factory.mktemp("host")
-    for above in (folder, *folder.parents):
-        if above.stat().st_uid == os.geteuid() and above != Path("/"):
-            above.chmod(above.stat().st_mode | 0o055)
+    # Not in pytest's folder, which only its owner may enter.
+    with tempfile.TemporaryDirectory(prefix="autograder-layers-") as name:
+        Path(name).chmod(0o755)
+        yield from inhabited(Path(name))
+
+
+def inhabited(folder: Path) -> Iterator[dict[str, str]]:
     (folder / "open").mkdir()
     (folder / "open").chmod(0o777)
     (folder / "open" / "empty").mkdir()
@@ -173,7 +177,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
 
 
 def reached(room: Room, attack: Attack, host: dict[str, str]) -> object:
-    """Return what the attack reached, None for nothing; "ended" words where the submission did not survive."""
+    """Return what the attack reached, None for nothing; of a submission that ended, how it ended."""
     does = attack.does
     for word, value in host.items():
         does = does.replace(word, value)
@@ -193,13 +197,14 @@ def room_without(rooms: dict[tuple[str, ...], Room], off: tuple[str, ...]) -> Ro
 
 def check(rooms: dict[tuple[str, ...], Room], attack: Attack, host: dict[str, str]) -> None:
     within = reached(room_without(rooms, attack.off), attack, host)
+    without = reached(room_without(rooms, (*attack.off, attack.layer)), attack, host)
     if attack.killed:
         assert "SIGSYS" in str(within)
     else:
         assert within is None
-    without = reached(room_without(rooms, (*attack.off, attack.layer)), attack, host)
     assert without is not None
-    assert "SIGSYS" not in str(without)
+    # Only a program that takes the submission's place ends it.
+    assert "the process" not in str(without) or "with status 6" in str(without)
 
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=[f"{a.layer}: {name}" for name, a in ATTACKS.items()])
@@ -285,7 +290,8 @@ HONEST = {
     "SQLite": "import sqlite3\ndef f(): return sqlite3.connect('a.db').execute('select 3 + 4').fetchone()[0]",
     "platform": "import getpass, locale, os, platform\ndef f(): platform.platform(); os.cpu_count(); return 7",
     "pickles and archives": (
-        "import pickle, zipfile\ndef f():\n    with zipfile.ZipFile('a.zip', 'w') as z: z.writestr('b', pickle.dumps(7))\n"
+        "import pickle, zipfile\ndef f():\n"
+        "    with zipfile.ZipFile('a.zip', 'w') as z: z.writestr('b', pickle.dumps(7))\n"
         "    return pickle.loads(zipfile.ZipFile('a.zip').read('b'))"
     ),
     "a pipe and poll": (
@@ -326,7 +332,8 @@ def test_what_is_refused_raises_what_python_raises_elsewhere(room: Room, does: s
     [
         "import ctypes\ndef f(x): ctypes.CDLL(None).mount(0, 0, 0, 0, 0)",
         "import ctypes\ndef f(x): ctypes.CDLL(None).setns(0, 0)",
-        "import ctypes, platform\ndef f(x): ctypes.CDLL(None).syscall(321 if platform.machine() == 'x86_64' else 280, 0, 0, 0)",
+        "import ctypes, platform\ndef f(x):\n"
+        "    ctypes.CDLL(None).syscall(321 if platform.machine() == 'x86_64' else 280, 0, 0, 0)",
         "import fcntl\ndef f(x): fcntl.ioctl(0, 0x5412, b'x')",
         "import ctypes\ndef f(x): ctypes.CDLL(None).syscall(0x40000000 | 39)",
     ],
