@@ -108,7 +108,7 @@ ATTACKS = {
         "seccomp", (), f"return 'ring' if {LIBC}.syscall(425, 1, ctypes.create_string_buffer(200)) >= 0 else None"
     ),
     # Limits.
-    "a gibibyte": Attack("rlimits", (), "return len(bytearray(2**30))"),
+    "a gibibyte": Attack("rlimits", (), "return torch.empty(2**28).nbytes"),
     "a file of 20 MiB": Attack("rlimits", (), "return open('/scratch/big', 'wb').write(bytes(20 * 2**20))"),
     "a hundred descriptors": Attack("rlimits", (), "return [os.dup(0) for _ in range(100)][-1]"),
     "a process": Attack(
@@ -128,7 +128,7 @@ AS_ROOT = {
     ),
 }
 HEAD = """
-import ctypes, os, platform, resource, socket, threading
+import ctypes, os, platform, resource, socket, threading, torch
 KEY, IOPRIO = (248, 251) if platform.machine() == "x86_64" else (217, 30)
 def f():
 """
@@ -185,7 +185,8 @@ def reached(room: Room, attack: Attack, host: dict[str, str]) -> object:
     (result,) = graded.results
     if result.status == "crashed":
         return result.message
-    return None if result.status in ("error", "memory") or "None" in result.returned else result.returned
+    assert result.status in ("error", "memory", "failed"), result
+    return result.returned if result.status == "failed" and "None" not in result.returned else None
 
 
 def room_without(rooms: dict[tuple[str, ...], Room], off: tuple[str, ...]) -> Room:
