@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-import ctypes
 import importlib.metadata
 import os
 import platform
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from autograder.sandbox import walls
 from autograder.sandbox.zygote import SandboxError, Zygote
 
-_SYS_LANDLOCK_CREATE_RULESET: Final = 444  # the same number on every architecture that has it
-_PR_GET_SECCOMP: Final = 21
+_INNER: Final = {
+    "landlock": (
+        "a second list of the files that a submission may read and write, interface version {landlock}",
+        "the file system that bubblewrap makes still withholds the machine's files",
+    ),
+    "seccomp": (
+        "a submission may make only the system calls that it needs",
+        "the walls still hold, but more of the kernel is open to attack, its keyring for one",
+    ),
+    "rlimits": ("memory, files, descriptors, processes and processor time of a submission are limited", ""),
+}
+"""What each layer inside the confined process does, and what holds where it is missing; none where it is needed."""
 _PACKAGES: Final = ("torch", "numpy", "nbgrader", "jupyter-book", "sqlalchemy", "pytest")
 
 
@@ -46,26 +55,36 @@ def _confinement() -> list[Finding]:
     program = walls.bubblewrap()
     if program is None:
         why = "not installed; on Debian: apt-get install bubblewrap" if sys.platform == "linux" else "Linux only"
-        return [
-            Finding("bubblewrap", "no", why, needed=True),
-            Finding("confined process", "no", "needs bubblewrap", needed=True),
-        ]
+        return [Finding("bubblewrap", "no", why, needed=True), *_not_confined("needs bubblewrap")]
     findings = [Finding("bubblewrap", "yes", program, needed=True)]
     try:
         with Zygote(walled=True) as zygote:
             facts = zygote.ready()
             detail = f"starts; uid {facts['uid']}, own pid, net, ipc, uts and mount namespaces, no capabilities"
-            findings.append(Finding("confined process", "yes", detail, needed=True))
+            return [*findings, Finding("confined process", "yes", detail, needed=True), *_inner(facts)]
     except SandboxError as error:
-        findings.append(Finding("confined process", "no", str(error), needed=True))
-    return findings
+        return [*findings, *_not_confined(str(error))]
+
+
+def _not_confined(why: str) -> Iterator[Finding]:
+    yield Finding("confined process", "no", why, needed=True)
+    for name, (_, rest) in _INNER.items():
+        yield Finding(name, "no", "needs the confined process", needed=not rest)
+
+
+def _inner(facts: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield a finding for each layer that a submission's process puts around itself, as one that was tried found it."""
+    for name, (does, rest) in _INNER.items():
+        if name in facts["inner"]:
+            yield Finding(name, "yes", does.format_map(facts), needed=not rest)
+        else:
+            why = facts["missing"].get(name, "it was not in force when tried")
+            yield Finding(name, "no", f"missing: {why}; {rest or 'others could use up this machine'}", needed=not rest)
 
 
 def _kernel() -> list[Finding]:
     return [
         _info("user namespaces", _user_namespaces),
-        _info("landlock", _landlock),
-        _info("seccomp", _seccomp),
         _info("memory cgroup", _cgroup),
     ]
 
@@ -84,17 +103,6 @@ def _info(name: str, probe: Callable[[], str]) -> Finding:
 def _user_namespaces() -> str:
     limit = Path("/proc/sys/user/max_user_namespaces").read_text().strip()
     return "" if limit == "0" else f"up to {limit}"
-
-
-def _landlock() -> str:
-    # With no attributes and flag 1 the call returns the version of the interface.
-    version = ctypes.CDLL(None, use_errno=True).syscall(_SYS_LANDLOCK_CREATE_RULESET, None, 0, 1)
-    return f"interface version {version} (not used yet)" if version > 0 else ""
-
-
-def _seccomp() -> str:
-    mode = ctypes.CDLL(None, use_errno=True).prctl(_PR_GET_SECCOMP, 0, 0, 0, 0)
-    return "offered (not used yet)" if mode >= 0 else ""
 
 
 def _cgroup() -> str:

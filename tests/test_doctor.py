@@ -12,10 +12,11 @@ import pytest
 from autograder import doctor
 from autograder.commands import doctor as command
 from autograder.doctor import Finding, examine, fit
-from autograder.sandbox import walls
+from autograder.sandbox import landlock, walls
 
 NEEDED = ["bubblewrap", "confined process"]
-INFORMED = ["user namespaces", "landlock", "seccomp", "memory cgroup", "CUDA devices", "cores", "python", "platform"]
+LAYERS = ["landlock", "seccomp", "rlimits"]
+INFORMED = ["user namespaces", *LAYERS, "memory cgroup", "CUDA devices", "cores", "python", "platform"]
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +54,8 @@ def test_every_finding_says_something(findings: list[Finding]) -> None:
 
 def test_what_is_needed_comes_first_and_is_no_mere_information(findings: list[Finding]) -> None:
     assert [finding.name for finding in findings[:2]] == NEEDED
-    assert all((finding.state == "info") is not finding.needed for finding in findings)
+    assert all(finding.state != "info" for finding in findings if finding.needed)
+    assert {finding.name for finding in findings if finding.state != "info"} == {*NEEDED, *LAYERS}
 
 
 def test_layers_devices_and_versions_are_looked_at(findings: list[Finding]) -> None:
@@ -69,6 +71,29 @@ def test_a_machine_whose_walls_stand_is_fit(findings: list[Finding]) -> None:
     assert fit(findings)
     user = walls.CONFINED_UID if os.geteuid() == 0 else os.geteuid()
     assert f"uid {user}," in named(findings, "confined process").detail
+
+
+@pytest.mark.needs("bubblewrap")
+def test_each_layer_is_found_in_force_and_explained(findings: list[Finding]) -> None:
+    for name in LAYERS:
+        assert named(findings, name).state == "yes"
+        assert "submission" in named(findings, name).detail
+    assert f"interface version {landlock.abi()}" in named(findings, "landlock").detail
+
+
+def test_without_landlock_or_a_filter_it_is_still_fit_and_says_what_is_missing() -> None:
+    facts = {"inner": ["rlimits"], "missing": {"landlock": "this kernel does not offer Landlock"}, "landlock": 0}
+    found = list(doctor._inner(facts))
+    assert [named(found, name).state for name in LAYERS] == ["no", "no", "yes"]
+    assert fit(found)
+    assert named(found, "landlock").detail.startswith("missing: this kernel does not offer Landlock; ")
+    assert named(found, "seccomp").detail.startswith("missing: it was not in force when tried; ")
+
+
+def test_without_limits_it_is_not_fit() -> None:
+    found = list(doctor._inner({"inner": ["landlock", "seccomp"], "missing": {}, "landlock": 6}))
+    assert not fit(found)
+    assert "use up this machine" in named(found, "rlimits").detail
 
 
 # ------------------------------------------------------------------------- not fit

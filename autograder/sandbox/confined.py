@@ -3,9 +3,10 @@
 It holds torch and NumPy and nothing else: no test, no solution, no expected value, no secret. Started by ``zygote`` as
 ``python -m autograder.sandbox.confined <fd> <JSON options>``, it speaks newline-ended JSON on its control socket::
 
-    -> {"do": "fork", "limits": {...}}  with the child's socket attached    <- {"forked": true}
-    -> {"do": "end", "grace": seconds}                                      <- {"ended": status, "clean": bool}
+    -> {"do": "fork"}  with the child's socket attached    <- {"forked": true}
+    -> {"do": "end", "grace": seconds}                     <- {"ended": status, "clean": bool}
 
+A child first says on its own socket which layers surround it, and only then reads what it is to run.
 ``ended`` is the child's wait status, null where it was still running and was killed; ``clean`` is false where this
 process is not fit for another submission.
 """
@@ -18,7 +19,6 @@ import gc
 import json
 import os
 import random
-import resource
 import select
 import signal
 import socket
@@ -32,7 +32,7 @@ from typing import Any, Final
 from autograder.models import Case, Cell
 from autograder.observations import encode_observation, observe
 from autograder.sandbox import cells as student
-from autograder.sandbox import forbid, frames, leftovers
+from autograder.sandbox import forbid, frames, inner, landlock, leftovers
 from autograder.scenarios import SCENARIOS
 from autograder.values import decode
 
@@ -53,9 +53,15 @@ def main(control_fd: int, options: dict[str, Any]) -> None:
         os._exit(0)  # nothing is asked of a cold process, so this is the end of the socket: it is not wanted any more
     _warm_up(options.get("preload", []))
     owned = _own_pid_namespace(options.get("outer_pid_namespace", ""))
+    layers = inner.prepare(options.get("landlock"), bool(options.get("seccomp")), options.get("limits"))
+    layers = inner.tried(layers)
     before = leftovers.inherited() if owned else []
     work = Path.cwd()  # where bubblewrap put it: the one folder that submissions can write to
-    _say(control, {"ready": _facts(owned)}, _handle())
+    _say(
+        control,
+        {"ready": {**_facts(owned), "inner": layers.names, "missing": layers.missing, "landlock": landlock.abi()}},
+        _handle(),
+    )
     child = 0
     while True:
         data, fds, _, _ = socket.recv_fds(control, 4096, 1)
@@ -68,7 +74,7 @@ def main(control_fd: int, options: dict[str, Any]) -> None:
             child = os.fork()
             if child == 0:
                 control.close()
-                _child(socket.socket(fileno=fds[0]), message["limits"])
+                _child(socket.socket(fileno=fds[0]), layers)
             os.close(fds[0])
             _say(control, {"forked": True})
         else:
@@ -190,14 +196,14 @@ def _reap_all() -> None:
 # ---------------------------------------------------------------------------- child
 
 
-def _child(sock: socket.socket, limits: dict[str, int]) -> None:
+def _child(sock: socket.socket, layers: inner.Prepared) -> None:
     status = 1
     try:
         os.setsid()
-        _close_all_but(sock.fileno())
-        _limit(limits)
+        inner.enter(layers, sock.fileno())
         _stay_at_one_thread()
         random.seed(0)  # Python gives it another state at every fork
+        frames.send(sock, {"inner": inner.holding()})
         _serve(sock)
         status = 0
     except frames.Closed:
@@ -208,43 +214,6 @@ def _child(sock: socket.socket, limits: dict[str, int]) -> None:
         status = frames.EXIT_OUT_OF_MEMORY
     finally:
         os._exit(status)
-
-
-def _close_all_but(keep: int) -> None:
-    null = os.open(os.devnull, os.O_RDWR)
-    for fd in range(3):
-        os.dup2(null, fd)
-    os.closerange(3, keep)
-    os.closerange(keep + 1, 4096)
-
-
-def _limit(limits: dict[str, int]) -> None:
-    # Both memory limits are above what the warm process has: a CUDA build of torch maps hundreds of GB. Shared mappings
-    # are no data, so the address space is limited too, with room for the libraries that a student imports.
-    chosen = {
-        resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_CPU: limits["cpu"],
-        resource.RLIMIT_FSIZE: limits["file"],
-        resource.RLIMIT_NOFILE: 64,
-        resource.RLIMIT_NPROC: 0,
-    }
-    used = _used_bytes()
-    if "VmData" in used and "VmSize" in used:
-        chosen[resource.RLIMIT_DATA] = used["VmData"] + limits["memory"]
-        chosen[resource.RLIMIT_AS] = used["VmSize"] + 2 * limits["memory"]
-    if hasattr(resource, "RLIMIT_MSGQUEUE"):
-        chosen[resource.RLIMIT_MSGQUEUE] = 0
-    for kind, value in chosen.items():
-        with contextlib.suppress(ValueError, OSError):  # a lower hard limit is in force already
-            resource.setrlimit(kind, (value, value))
-
-
-def _used_bytes() -> dict[str, int]:
-    try:
-        lines = Path("/proc/self/status").read_text().splitlines()
-    except OSError:
-        return {}
-    return {line.split(":")[0]: int(line.split()[1]) * 1024 for line in lines if line.endswith(" kB")}
 
 
 def _stay_at_one_thread() -> None:

@@ -9,11 +9,17 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from autograder.sandbox.layers import ALL, HOST, Layers
+
 CONFINED_UID: Final = 61_987
 """User and group id that the confined process takes when the grader is root; no account has it."""
 WORK: Final = "/scratch"
 """The one folder, empty at first, that submissions can write to. /tmp leads there unless Python itself lies in /tmp."""
 TMPFS_BYTES: Final = 64 * 2**20
+_SYSTEM: Final = ("/usr", "/lib", "/lib64", "/lib32", "/bin", "/sbin")
+_LIBRARIES: Final = "/etc/ld.so.cache"
+_READ_DEVICES: Final = ("/dev/urandom", "/dev/random")
+_DEVICES: Final = ("/dev/null", "/dev/zero", "/dev/full")
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
 _INSIDE: Final = "/grader"
 _NEEDED_INSIDE: Final = (
@@ -58,29 +64,47 @@ def python_command(inside: bool) -> list[str]:
     ]
 
 
-def bubblewrap_command(program: str) -> list[str]:
+def readable() -> list[str]:
+    """Return what a submission may read, as it is named inside: what is bound there, and its own process's affairs."""
+    return [*_SYSTEM, _LIBRARIES, *_interpreter(), _INSIDE, "/proc", *_READ_DEVICES]
+
+
+def writable() -> list[str]:
+    """Return what a submission may write to, as it is named inside."""
+    return [WORK, *_DEVICES]
+
+
+def bubblewrap_command(program: str, layers: Layers = ALL) -> list[str]:
     """Return bubblewrap's command line: the interpreter and its packages read-only, an empty folder, nothing else.
 
     As root no user namespace is made: bubblewrap mounts as root and the confined process then drops to
     CONFINED_UID, which resource limits bind, as they do not bind root. The packages may lie under a folder that
     only root can enter. The confined process is the first of its pid namespace: bubblewrap's own first process would
     belong to the same user and could be traced, while this one cannot, nor can a submission kill or stop it.
+
+    Args:
+        program: the path of bubblewrap.
+        layers: what to leave out, in tests.
     """
     root = os.geteuid() == 0
-    command = [program, "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
+    command = [program]
+    if layers.namespaces:
+        command += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
+        command += ["--as-pid-1", "--hostname", "confined"]
     command += ["--cap-drop", "ALL"]
     if root:
         command += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
         command += ["--unshare-user"]
-    command += ["--die-with-parent", "--as-pid-1", "--new-session", "--hostname", "confined", "--clearenv"]
+    command += ["--die-with-parent", "--new-session", "--clearenv"]
     for name, value in environment().items():
         command += ["--setenv", name, value]
     command += ["--size", str(TMPFS_BYTES), "--perms", "0777", "--tmpfs", WORK]
-    command += ["--proc", "/proc", "--dev", "/dev"]
-    for folder in ("/usr", "/lib", "/lib64", "/lib32", "/bin", "/sbin"):
+    command += ["--proc", "/proc"] if layers.namespaces else ["--ro-bind", "/proc", "/proc"]
+    command += ["--dev", "/dev"]
+    for folder in _SYSTEM:
         command += _system_folder(folder)
-    command += ["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
+    command += [*_parents(_LIBRARIES), "--ro-bind-try", _LIBRARIES, _LIBRARIES]
     if not any(path.startswith("/tmp/") for path in _interpreter()):
         command += ["--symlink", WORK, "/tmp"]
     for path in _interpreter():
@@ -90,6 +114,8 @@ def bubblewrap_command(program: str) -> list[str]:
     for name in _NEEDED_INSIDE:
         path = f"{_INSIDE}/autograder/{name}"
         command += [*_parents(path), "--ro-bind", str(_PACKAGE / name), path]
+    if not layers.bubblewrap:
+        command += ["--bind", "/", HOST]
     return [*command, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", WORK, "--"]
 
 

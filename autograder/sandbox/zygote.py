@@ -20,6 +20,7 @@ from autograder.errors import CourseError
 from autograder.models import Case, Cell, Observation, Raised, Tensor
 from autograder.observations import decode_observation, encode_arguments
 from autograder.sandbox import frames, walls
+from autograder.sandbox.layers import ALL, Layers
 from autograder.values import BadValue
 
 START_SECONDS: Final = 60.0
@@ -69,15 +70,19 @@ class Loaded:
 class Zygote:
     """A warm confined process. Use as a context manager, from one thread at a time."""
 
-    def __init__(self, *, walled: bool, preload: Sequence[str] = (), limits: Limits = STUDENT) -> None:
+    def __init__(
+        self, *, walled: bool, preload: Sequence[str] = (), limits: Limits = STUDENT, layers: Layers = ALL
+    ) -> None:
         """Start it; it imports torch while the caller goes on (``ready`` waits).
 
         Args:
             walled: put bubblewrap around it. Without, it is an ordinary process: for a student's own code only.
             preload: modules to import besides torch and NumPy.
             limits: of each submission.
+            layers: what surrounds a submission; only tests leave one out.
         """
-        self._walled, self._limits = walled, limits
+        self._walled, self._limits, self._asked = walled, limits, layers
+        self._drops = walled and layers.uid and os.geteuid() == 0
         self._facts: dict[str, Any] = {}
         self._buffer = b""
         self._handles: list[int] = []
@@ -86,11 +91,14 @@ class Zygote:
             program = walls.bubblewrap()
             if program is None:
                 raise SandboxError("bubblewrap is not installed; on Debian: apt-get install bubblewrap")
-            command = [*walls.bubblewrap_command(program), *command]
+            command = [*walls.bubblewrap_command(program, layers), *command]
         options = {
-            "uid": walls.CONFINED_UID if walled and os.geteuid() == 0 else None,
+            "uid": walls.CONFINED_UID if self._drops else None,
             "preload": list(preload),
             "outer_pid_namespace": _own_namespace("pid") if walled else "",
+            "seccomp": walled and layers.seccomp,
+            "landlock": [walls.readable(), walls.writable()] if walled and layers.landlock else None,
+            "limits": _limits(limits) if layers.rlimits else None,
         }
         self._control, theirs = socket.socketpair()
         try:
@@ -152,37 +160,48 @@ class Zygote:
 
     def _verify(self) -> None:
         shared = [k for k in _NAMESPACES if self._facts["namespaces"].get(k) in ("", _own_namespace(k))]
-        if shared:
+        if shared and self._asked.namespaces:
             raise SandboxError(f"the confined process shares the {', '.join(shared)} namespace with this machine")
-        if self._facts["uid"] == 0 or int(self._facts["capabilities"] or "1", 16) != 0:
+        if self._asked.uid and (self._facts["uid"] == 0 or int(self._facts["capabilities"] or "1", 16) != 0):
             raise SandboxError("the confined process has privileges of root")
-        if not self._facts["no_new_privs"] or not self._facts["owns_pid_namespace"]:
+        if not self._facts["no_new_privs"] or (self._asked.namespaces and not self._facts["owns_pid_namespace"]):
             raise SandboxError("the confined process may gain privileges, or cannot end what a submission starts")
 
     def layers(self) -> tuple[str, ...]:
-        """Return the names of the layers that really surround a submission, as verified from inside."""
-        self.ready()
+        """Return the names of the layers that really surround a submission, as verified from inside.
+
+        ``landlock`` and ``seccomp`` are missing where this machine does not offer them.
+        """
+        inner = tuple(self.ready()["inner"])
         if not self._walled:
-            return ("rlimits",)
-        return (
-            ("bubblewrap", "namespaces", "uid", "rlimits")
-            if os.geteuid() == 0
-            else ("bubblewrap", "namespaces", "rlimits")
-        )
+            return inner
+        outer = {
+            "bubblewrap": self._asked.bubblewrap,
+            "namespaces": self._asked.namespaces,
+            "uid": self._drops,
+        }
+        return (*(name for name, there in outer.items() if there), *inner)
 
     def session(self) -> Session:
-        """Fork a child for one submission."""
-        self.ready()
+        """Fork a child for one submission.
+
+        Raises:
+            SandboxError: there is none, or one without the layers that there were at the start.
+        """
+        layers = self.ready()["inner"]
         ours, theirs = socket.socketpair()
-        limits = {"memory": self._limits.memory, "cpu": self._limits.cpu, "file": self._limits.file}
-        order = json.dumps({"do": "fork", "limits": limits}).encode()
         try:
             with theirs:
-                socket.send_fds(self._control, [order], [theirs.fileno()])
+                socket.send_fds(self._control, [b'{"do": "fork"}'], [theirs.fileno()])
             self._hear(_ANSWER_SECONDS)
-        except (SandboxError, OSError):
+            # No byte of a submission has been sent yet, so this is our own code's word.
+            said = frames.receive(ours, time.monotonic() + _ANSWER_SECONDS)
+        except (SandboxError, OSError, frames.Closed, frames.Late, frames.BadFrame):
             ours.close()
             raise SandboxError("the confined process is gone") from None
+        if said != {"inner": layers}:
+            ours.close()
+            raise SandboxError("a submission's process lacks a layer that was there at the start")
         return Session(self, ours, self._limits)
 
     def end(self, grace: float = 0.0) -> int | None:
@@ -228,6 +247,10 @@ class Zygote:
             return lines[-1]
         status = self._process.poll()
         return f"no answer within {START_SECONDS:.0f} s" if status is None else f"it ended with status {status}"
+
+
+def _limits(limits: Limits) -> dict[str, int]:
+    return {"memory": limits.memory, "cpu": limits.cpu, "file": limits.file}
 
 
 def _own_namespace(kind: str) -> str:
@@ -328,6 +351,8 @@ def how_it_ended(status: int | None) -> str:
         return "the process cut its connection to the grader"
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
+        if number == signal.SIGSYS:
+            return "the process was ended by SIGSYS: it asked the system for something that only an attack needs"
         try:
             return f"the process was ended by {signal.Signals(number).name}"
         except ValueError:

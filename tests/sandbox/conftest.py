@@ -7,11 +7,24 @@ from collections.abc import Iterator
 import pytest
 from doubling import Room
 
+from autograder.sandbox.layers import Layers
+
 
 @pytest.fixture(scope="session")
 def room() -> Iterator[Room]:
     """A confined process behind walls; for tests that need bubblewrap."""
     room = Room(walled=True)
+    yield room
+    room.cage.drop()
+
+
+@pytest.fixture(scope="session")
+def open_room() -> Iterator[Room]:
+    """A confined process without the layers that each submission's child adds, so that others are seen to hold alone.
+
+    Its submissions may also look at their own memory, which the filter of system calls forbids.
+    """
+    room = Room(walled=True, layers=Layers(landlock=False, seccomp=False))
     yield room
     room.cage.drop()
 

@@ -13,8 +13,9 @@ from autograder.checks import Check, case, differ, each_call, f32
 from autograder.grading import judge_answer
 from autograder.models import Case, Cell, CheckResult, Exercise, Outcome, Reference
 from autograder.reference.expectations import PUBLIC, Expectations, Seed, expect
+from autograder.sandbox.layers import ALL, Layers
 from autograder.sandbox.runner import Runner
-from autograder.sandbox.zygote import Loaded, SandboxError
+from autograder.sandbox.zygote import Loaded, SandboxError, Zygote
 
 RIGHT = "def f(x):\n    return x * 2\n"
 FORBIDS = ("torch.amp.GradScaler", "torch.cuda.amp.GradScaler", "torch._amp_update_scale_")
@@ -64,11 +65,22 @@ def cells(sources: Sequence[str]) -> list[Cell]:
     return [Cell(number, dedent(source)) for number, source in enumerate(sources, 1)]
 
 
+class _Weaker(Cage):
+    """A cage that lacks a layer."""
+
+    def __init__(self, layers: Layers) -> None:
+        self._layers = layers
+        super().__init__(walled=True)
+
+    def _start(self) -> Zygote:
+        return Zygote(walled=True, layers=self._layers)
+
+
 class Room:
     """A confined process, replaced when it is of no more use."""
 
-    def __init__(self, *, walled: bool) -> None:
-        self.cage = Cage(walled=walled)
+    def __init__(self, *, walled: bool, layers: Layers = ALL) -> None:
+        self.cage = Cage(walled=walled) if layers == ALL else _Weaker(layers)
 
     def grade(self, *sources: str, seconds: float = 5.0, checks: int = 3) -> Graded:
         """Grade the cells of an answer as the pipeline does."""

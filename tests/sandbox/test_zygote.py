@@ -23,6 +23,7 @@ from doubling import RIGHT, Room, cells, exercise, expected
 from autograder.attempt import Cage
 from autograder.checks import case
 from autograder.sandbox import walls
+from autograder.sandbox.layers import Layers
 from autograder.sandbox.runner import Runner
 from autograder.sandbox.zygote import Limits, SandboxError, Zygote, how_it_ended
 
@@ -50,7 +51,7 @@ def test_it_is_nobody_with_no_capability(room: Room) -> None:
     assert seen["NoNewPrivs"] == "1"
 
 
-def test_it_cannot_become_another_user(room: Room) -> None:
+def test_it_cannot_become_another_user(open_room: Room) -> None:
     source = """\
         import os
         def f():
@@ -62,7 +63,7 @@ def test_it_cannot_become_another_user(room: Room) -> None:
                     pass
             return done
     """
-    assert room.look(source) == []
+    assert open_room.look(source) == []
 
 
 def test_it_sees_no_process_but_its_own(room: Room) -> None:
@@ -126,7 +127,7 @@ def test_its_environment_is_ours_and_not_the_graders(monkeypatch: pytest.MonkeyP
             ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)  # may read its own again
             return {"names": sorted(os.environ), "text": open("/proc/self/environ").read() + repr(dict(os.environ))}
     """
-    fresh = Room(walled=True)
+    fresh = Room(walled=True, layers=Layers(seccomp=False))
     try:
         seen = fresh.look(source)
     finally:
@@ -179,7 +180,7 @@ def test_the_package_inside_holds_no_exercise_and_no_solution(room: Room) -> Non
     }  # fmt: skip
 
 
-def test_it_can_write_nowhere_but_in_its_work_folder(room: Room) -> None:
+def test_it_can_write_nowhere_but_in_its_work_folder(open_room: Room) -> None:
     source = """\
         import os, sys
         def f():
@@ -198,7 +199,7 @@ def test_it_can_write_nowhere_but_in_its_work_folder(room: Room) -> None:
                     pass
             return [sorted(set(writable)), len(tried)]
     """
-    writable, tried = room.look(source)
+    writable, tried = open_room.look(source)
     assert writable == ["/scratch"]
     assert tried > 50
 
@@ -214,7 +215,7 @@ def test_its_working_folder_is_its_own_and_no_import_comes_from_there(room: Room
     assert room.look(source) == ["/scratch", False, False]
 
 
-def test_it_reaches_no_network(room: Room) -> None:
+def test_it_reaches_no_network(open_room: Room) -> None:
     with socket.socket() as listener, socket.socket(socket.AF_UNIX) as named:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
@@ -242,7 +243,7 @@ def test_it_reaches_no_network(room: Room) -> None:
         """
         with socket.create_connection(listener.getsockname()), socket.socket(socket.AF_UNIX) as sock:
             sock.connect("\0" + name)  # they are there, for those outside
-        assert room.look(source) == [[], ["lo"]]
+        assert open_room.look(source) == [[], ["lo"]]
 
 
 @pytest.mark.parametrize(
@@ -282,7 +283,7 @@ def test_honest_work_with_torch_and_numpy_needs_none_of_these(room: Room) -> Non
     assert room.look(source) is True
 
 
-def test_the_warm_process_cannot_be_traced_read_or_ended(room: Room) -> None:
+def test_the_warm_process_cannot_be_traced_read_or_ended(open_room: Room) -> None:
     source = """\
         import ctypes, os, resource, signal
         def f():
@@ -304,10 +305,10 @@ def test_the_warm_process_cannot_be_traced_read_or_ended(room: Room) -> None:
                     pass
             return done
     """
-    before = room.cage.take()
-    assert room.look(source) == []
-    assert room.cage.take() is before
-    assert room.look(RIGHT.replace("x", "a"), a=2) == 4
+    before = open_room.cage.take()
+    assert open_room.look(source) == []
+    assert open_room.cage.take() is before
+    assert open_room.look(RIGHT.replace("x", "a"), a=2) == 4
 
 
 # ------------------------------------------------------------------ nothing is left behind
@@ -332,10 +333,12 @@ LEFT = {
     "a smaller stack for the next": "limit(resource.RLIMIT_STACK, 2**16)",
     "less of all else for the next": "[limit(kind, 3) for kind in (0, 1, 7)]",  # time, files, descriptors
     "a low priority and one core": "os.setpriority(0, 1, 19); os.sched_setaffinity(1, {min(os.sched_getaffinity(1))})",
+    "a lazy clock": "open('/proc/1/timerslack_ns', 'w').write('10000000')",
+    "the last place at the disk": "ctypes.CDLL(None).syscall(251 if x86 else 30, 1, 1, 3 << 13)",
     "an idle scheduler": "os.sched_setscheduler(1, os.SCHED_IDLE, os.sched_param(0))",
 }
 CLEAN = """\
-    import os, resource
+    import ctypes, os, platform, resource
     def f():
         libc_lines = [len(open(f"/proc/sysvipc/{kind}").readlines()) for kind in ("shm", "msg", "sem")]
         open("/scratch/mine", "w").write("1" * 1000)
@@ -345,6 +348,7 @@ CLEAN = """\
         return {
             "files": mine, "attributes": os.listxattr("/scratch"), "system v": libc_lines,
             "limits": [list(resource.getrlimit(kind)) for kind in kinds if kind not in MEMORY],
+            "disk": ctypes.CDLL(None).syscall(252 if platform.machine() == "x86_64" else 31, 1, 0),
             "scheduling": [os.getpriority(os.PRIO_PROCESS, 0), os.sched_getscheduler(0), len(os.sched_getaffinity(0))],
         }
     MEMORY = (resource.RLIMIT_DATA, resource.RLIMIT_AS)  # above what the warm process happens to have
@@ -352,9 +356,11 @@ CLEAN = """\
 
 
 @pytest.mark.parametrize("left", LEFT.values(), ids=LEFT.keys())
-def test_nothing_of_a_submission_is_there_for_the_next(room: Room, left: str) -> None:
+@pytest.mark.parametrize("which", ["room", "open_room"], ids=["all layers", "outer layers"])
+def test_nothing_of_a_submission_is_there_for_the_next(which: str, left: str, request: pytest.FixtureRequest) -> None:
     source = f"""\
-        import ctypes, os, resource, socket
+        import ctypes, os, platform, resource, socket
+        x86 = platform.machine() == "x86_64"
         def limit(kind, value):
             resource.prlimit(1, kind, (value, value))
         try:
@@ -364,6 +370,7 @@ def test_nothing_of_a_submission_is_there_for_the_next(room: Room, left: str) ->
         def f(x):
             return x * 2
     """
+    room: Room = request.getfixturevalue(which)
     before = room.look(CLEAN)
     room.grade(source)
     after = room.look(CLEAN)
@@ -582,10 +589,8 @@ def test_a_bubblewrap_that_builds_no_walls_is_noticed(monkeypatch: pytest.Monkey
 
 def test_the_layers_are_named() -> None:
     with Zygote(walled=True) as zygote:
-        named = ("bubblewrap", "namespaces", "uid", "rlimits") if os.geteuid() == 0 else (
-            "bubblewrap", "namespaces", "rlimits",
-        )  # fmt: skip
-        assert zygote.layers() == named
+        outer = ("bubblewrap", "namespaces", "uid") if os.geteuid() == 0 else ("bubblewrap", "namespaces")
+        assert zygote.layers() == (*outer, "landlock", "seccomp", "rlimits")
 
 
 # ------------------------------------------------------------------------ false messages
@@ -685,7 +690,7 @@ def test_a_well_formed_claim_is_judged_like_any_other(room: Room) -> None:
 # ------------------------------------------------------------------- what it cannot know
 
 
-def test_what_is_expected_is_not_in_its_memory(room: Room) -> None:
+def test_what_is_expected_is_not_in_its_memory(open_room: Room) -> None:
     # The whole writable memory is searched for the input, which must be there, and for what the judge knows, which must
     # not. What is searched for is written with every bit turned over, so that the search does not find itself.
     def turned(data: bytes) -> str:
@@ -725,7 +730,7 @@ def test_what_is_expected_is_not_in_its_memory(room: Room) -> None:
     known = expected(chosen).checks[check.id]
     assert known.observations[0].outcomes[0].returned == x * 2
 
-    runner = Runner(room.cage.take, room.cage.drop, cells([source]), chosen)
+    runner = Runner(open_room.cage.take, open_room.cage.drop, cells([source]), chosen)
     try:
         (counts,) = [outcome.returned for outcome in runner.observe(check, known.cases[0]).outcomes]
     finally:
@@ -743,6 +748,7 @@ def test_what_is_expected_is_not_in_its_memory(room: Room) -> None:
         (0, "the process exited by itself, with status 0"),
         (7 << 8, "the process exited by itself, with status 7"),
         (9, "the process was ended by SIGKILL"),
+        (31, "the process was ended by SIGSYS: it asked the system for something that only an attack needs"),
         (11 | 128, "the process was ended by SIGSEGV"),
         (63, "the process was ended by signal 63"),
         (None, "the process cut its connection to the grader"),
