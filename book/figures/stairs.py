@@ -48,10 +48,11 @@ def _stairs(axes: Any, marked: dict[str, float]) -> None:
     stored = ties.float().half().double() / STEP
     axes.plot(ends[1:4], stored.tolist(), "o", color=style.C1, markersize=6)
     other = [2 * tie - kept for tie, kept in zip(ends[1:4], stored.tolist(), strict=True)]
-    axes.plot(ends[1:4], other, "o", color=style.C1, markersize=6, markerfacecolor=style.PAPER)
+    # Large rings, above all else: the mark of 3e-8, a hair above 2**-25, stands inside one of them.
+    axes.plot(ends[1:4], other, "o", color=style.C1, markersize=11, fillstyle="none", zorder=5)
     for name, number in marked.items():
         kept = torch.tensor(number).half().item() / STEP
-        axes.plot([number / STEP], [kept], "D", color=style.C2, markersize=6)
+        axes.plot([number / STEP], [kept], "D", color=style.C2, markersize=5)
         axes.annotate(name, (number / STEP, kept), (3, 7), textcoords="offset points", color=style.C2)
     axes.set_xticks([0, 0.5, 1, 2, 3], ["0", style.power(2, -25), style.power(2, -24), "2·2⁻²⁴", "3·2⁻²⁴"])
     axes.set_yticks([0, 1, 2, 3], ["0", style.power(2, -24), "2·2⁻²⁴", "3·2⁻²⁴"])
