@@ -79,6 +79,7 @@ def scaler(**options: float) -> torch.amp.GradScaler:
 
 
 def test_the_prose_shows_what_the_cells_computed(page: Page) -> None:
+    # What is typed in the prose stands in book/claims/numbers; test_prose_numbers.py looks at it.
     assert page_code.wanted(page) == set(page.shown)
     assert all(isinstance(value, str) and value for value in page.shown.values())
 
@@ -139,19 +140,40 @@ def test_an_output_gets_no_gradient_once_its_error_is_at_the_floor(power: int) -
 
 def test_fp16_stops_at_the_predicted_floor(page: Page) -> None:
     assert page["floor"] == 2.0**-6
-    assert 1.0 <= page["half"]["error"][-1] / page["floor"] < 1.1
+    assert 1.0 <= page["plain"]["error"][-1] / page["floor"] < 1.1
 
 
 def test_the_outputs_fall_silent_one_after_the_other(page: Page) -> None:
-    zeros = page["half"]["zeros"]
+    zeros = page["plain"]["zeros"]
     assert len(zeros) == 40
     assert zeros[0] < 0.05
     assert zeros[-1] > 0.999
     assert all(after >= before - 1e-3 for before, after in pairwise(zeros))
 
 
+def test_the_zeros_of_fp32_are_outputs_that_are_exactly_right(page: Page) -> None:
+    zeros = page["full"]["zeros"]
+    assert max(zeros[:30]) < 0.005
+    assert zeros[-1] > 0.05
+    x = torch.rand(2**18, 4, generator=torch.Generator().manual_seed(1)) * 2 - 1
+    y, model = x @ TRUE.T, nn.Linear(4, 1)
+    for parameter in model.parameters():
+        nn.init.zeros_(parameter)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+    seen = []
+    for _ in range(45):
+        optimizer.zero_grad()
+        output = model(x)
+        output.retain_grad()
+        mse_loss(output, y).backward()
+        optimizer.step()
+        assert torch.equal(output.grad == 0, output == y)
+        seen.append((output.grad == 0).float().mean().item())
+    assert seen[-1] > 0.1 > 0.005 > max(seen[:30])
+
+
 def test_in_the_last_20_steps_fp16_hardly_moves_and_fp32_gains_a_thousandfold(page: Page) -> None:
-    half, full = page["half"]["error"], page["full"]["error"]
+    half, full = page["plain"]["error"], page["full"]["error"]
     assert 1.0 < half[19] / half[-1] < 1.1
     assert full[19] / full[-1] > 1000
 
@@ -159,7 +181,7 @@ def test_in_the_last_20_steps_fp16_hardly_moves_and_fp32_gains_a_thousandfold(pa
 def test_the_loss_falls_and_nothing_is_nan_and_no_warning_comes(page: Page) -> None:
     # pytest makes every warning an error, in the page's cells and here.
     assert page.number("loss-fall") > 3000
-    assert all(math.isfinite(loss) for loss in page["half"]["loss"])
+    assert all(math.isfinite(loss) for loss in page["plain"]["loss"])
     run = train(2**18)
     assert run.losses[0] / run.losses[-1] > 3000
     assert all(gradient.isfinite().all() for gradient in run.gradients)
@@ -181,10 +203,13 @@ def test_the_four_lines_scale_divide_step_and_update() -> None:
     assert (weight.item(), weight.grad.item()) == (-3.0, 3.0)
     own.update()
     assert own.get_scale() == 2 * 65536.0
+    weight.grad = torch.tensor([math.inf])
+    own.step(torch.optim.SGD([weight], lr=1.0))
+    assert weight.item() == -3.0
 
 
 def test_with_a_scaler_the_error_is_a_hundred_times_smaller(page: Page) -> None:
-    assert page["half"]["error"][-1] / page["scaled"]["error"][-1] > 100
+    assert page["plain"]["error"][-1] / page["scaled"]["error"][-1] > 100
     assert max(page["scaled"]["zeros"]) < 0.01
 
 
@@ -212,21 +237,42 @@ def test_a_larger_scale_does_not_mend_what_the_forward_pass_rounds() -> None:
     assert max(errors[power] for power in (8, 12, 16)) < 1.1 * min(errors[power] for power in (8, 12, 16))
 
 
-def test_the_rest_is_there_when_only_the_forward_pass_is_rounded() -> None:
-    x = torch.rand(2**16, 4, generator=torch.Generator().manual_seed(1)) * 2 - 1
+def by_hand(seed: int, weights: bool = False, inputs: bool = False, outputs: bool = False) -> tuple[float, Tensor]:
+    """Train in fp32 with some of the forward pass's numbers rounded; return the largest error and the weight."""
+
+    def rounded(values: Tensor, to_fp16: bool) -> Tensor:
+        return values.half().float() if to_fp16 else values
+
+    x = torch.rand(2**16, 4, generator=torch.Generator().manual_seed(seed)) * 2 - 1
     y, weight = x @ TRUE.T, torch.zeros(1, 4)
     for _ in range(40):
-        with torch.autocast("cpu", dtype=torch.float16):
-            output = nn.functional.linear(x, weight).float()
-        weight = weight - 0.5 * 2 * (output - y).T @ x / len(x)  # the exact gradient of the rounded output, in fp32
-    assert 2.0**-14 < ((x @ weight.T) - y).abs().max() < 2.0**-11
+        seen = rounded(x, inputs)
+        output = rounded(seen @ rounded(weight, weights).T, outputs)
+        weight = weight - 0.5 * 2 * (output - y).T @ seen / len(x)
+    return (x @ weight.T - y).abs().max().item(), weight
 
 
-def test_fp16_numbers_between_a_half_and_one_are_2_to_the_minus_11_apart(page: Page) -> None:
-    numbers = torch.arange(0x3800, 0x3C01, dtype=torch.int16).view(torch.float16).double()
-    assert (numbers[0].item(), numbers[-1].item()) == (0.5, 1.0)
-    assert set(numbers.diff().tolist()) == {2.0**-11}
-    assert page.number("half-gap") == pytest.approx(2.0**-12, abs=5e-6)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_rest_comes_from_the_fp16_copy_of_the_weights_and_from_nothing_else(page: Page, seed: int) -> None:
+    all_but_weights, weights = by_hand(seed, inputs=True, outputs=True)[0], by_hand(seed, weights=True)[0]
+    assert by_hand(seed)[0] < 4e-7
+    assert 1e-4 < weights < 2.5e-4
+    assert max(all_but_weights, by_hand(seed, inputs=True)[0], by_hand(seed, outputs=True)[0]) < weights / 10
+    alone = page["alone"]
+    assert alone["weights"] > 20 * max(alone[other] for other in ("nothing", "gradients", "inputs", "outputs"))
+    at_16 = train(2**16, scaler=scaler()).errors[-1]
+    assert at_16 == pytest.approx(weights, rel=0.6)
+
+
+def test_a_weight_settles_where_its_fp16_copy_jumps() -> None:
+    numbers = torch.arange(0x3400, 0x3801, dtype=torch.int16).view(torch.float16).double()
+    assert (numbers[0].item(), numbers[-1].item()) == (0.25, 0.5)
+    assert set(numbers.diff().tolist()) == {2.0**-12}
+    jump = (numbers[numbers < 0.3].max() + numbers[numbers > 0.3].min()).item() / 2
+    assert abs(jump - 0.3) < 2.0**-13
+    for seed in (1, 2, 3):
+        weight = -by_hand(seed, weights=True)[1][0, 1].item()
+        assert abs(weight - jump) < 2e-5 < abs(weight - 0.3) < 2.0**-13
 
 
 # ------------------------------------------------------------------------ more outputs
@@ -239,6 +285,30 @@ def test_the_floor_rises_with_the_number_of_outputs(page: Page) -> None:
         assert 0.9 < error / floor < 1.1
     assert all(error < 4e-7 for error in reached["fp32"])
     assert all(1e-4 < error < 2.5e-4 for error in reached["fp16 + scaler"])
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_floor_is_exact_for_the_rounded_output_s_error(seed: int) -> None:
+    n, floor = 2**16, 2.0**-10
+    x = torch.rand(n, 4, generator=torch.Generator().manual_seed(seed)) * 2 - 1
+    y, model = x @ TRUE.T, nn.Linear(4, 1)
+    for parameter in model.parameters():
+        nn.init.zeros_(parameter)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+    for _ in range(40):
+        optimizer.zero_grad()
+        with torch.autocast("cpu", dtype=torch.float16):
+            output = model(x)
+            loss = mse_loss(output, y)
+        output.retain_grad()
+        loss.backward()
+        rounded = (output.float() - y).abs()
+        assert torch.equal(output.grad == 0, rounded <= floor)
+        optimizer.step()
+    with torch.no_grad():
+        error = (model(x) - y).abs().max().item()
+    assert 0.8 < error / floor < 1.0  # what nobody rounded ends below
+    assert rounded.max() > floor
 
 
 def test_a_small_test_does_not_show_the_floor(page: Page) -> None:
@@ -254,6 +324,24 @@ def test_in_fp32_a_power_of_two_in_the_loss_cancels_exactly_and_in_fp16_it_helps
     assert torch.equal(train(2**18, dtype=None, steps=20).weight, train(2**18, None, None, 1024.0, 20).weight)
     plain, lifted = train(2**18), train(2**18, factor=1024.0)
     assert plain.errors[-1] > 10 * lifted.errors[-1]
+
+
+@pytest.mark.parametrize("how", ["plain", "momentum", "decay", "clip"])
+def test_weight_decay_and_clipping_do_not_let_the_factor_cancel(how: str) -> None:
+    def run(factor: float) -> Tensor:
+        x = torch.rand(2**8, 4, generator=torch.Generator().manual_seed(1)) * 2 - 1
+        weight = nn.Parameter(torch.zeros(1, 4))
+        options = {"momentum": {"momentum": 0.9}, "decay": {"weight_decay": 0.1}}.get(how, {})
+        optimizer = torch.optim.SGD([weight], lr=0.5 / factor, **options)
+        for _ in range(10):
+            optimizer.zero_grad()
+            (mse_loss(x @ weight.T, x @ TRUE.T) * factor).backward()
+            if how == "clip":
+                nn.utils.clip_grad_norm_([weight], 0.1)
+            optimizer.step()
+        return weight.detach()
+
+    assert torch.equal(run(1.0), run(1024.0)) == (how in ("plain", "momentum"))
 
 
 def test_an_output_keeps_its_gradient_when_it_is_asked_to() -> None:
