@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 _CELL = re.compile(r"^```\{code-cell\}[^\n]*\n((?::[^\n]*\n)*)(.*?)^```", re.MULTILINE | re.DOTALL)
-_SMALL = "three four five six seven eight nine ten eleven twelve".split()
+_SMALL = ["three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 _WORDS = dict(zip(_SMALL, range(3, 13), strict=True)) | {"hundred": 1e2, "thousand": 1e3, "million": 1e6}
 _NUMBER = re.compile(
     r"(?<![\w.,^#])(?:(?<=[\s($~])[-\u2212](?=\d))?(?:"
@@ -83,7 +83,10 @@ NAMES: dict[str, Any] = {
 
 def asks(expression: str) -> set[str]:
     """Return the names in an expression that are neither Python's nor in NAMES: those of the page."""
-    names = {node.id for node in ast.walk(ast.parse(expression, mode="eval")) if isinstance(node, ast.Name)}
+    nodes = list(ast.walk(ast.parse(expression, mode="eval")))
+    bound = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    bound |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    names = {node.id for node in nodes if isinstance(node, ast.Name)} - bound
     return {name for name in names if name not in NAMES and not hasattr(builtins, name)}
 
 

@@ -272,7 +272,7 @@ def test_a_weight_settles_where_its_fp16_copy_jumps() -> None:
     assert abs(jump - 0.3) < 2.0**-13
     for seed in (1, 2, 3):
         weight = -by_hand(seed, weights=True)[1][0, 1].item()
-        assert abs(weight - jump) < 2e-5 < abs(weight - 0.3) < 2.0**-13
+        assert abs(weight - jump) < 3e-5 < abs(weight - 0.3) < 2.0**-13
 
 
 # ------------------------------------------------------------------------ more outputs

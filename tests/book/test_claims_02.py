@@ -370,7 +370,8 @@ def test_what_is_lost_does_it_and_not_the_rounding_of_the_rest(page: Page, seed:
     assert off[worst] > 3 * rest
     if seed == 0:
         names = ("small ones zeroed", "the others rounded")
-        assert [page["alone"][name][f"layer {worst + 1}"] for name in names] == pytest.approx([off[worst], rest], rel=0.02)
+        shown = [page["alone"][name][f"layer {worst + 1}"] for name in names]
+        assert shown == pytest.approx([off[worst], rest], rel=0.02)
 
 
 def test_the_lost_pull_one_way_and_the_kept_cancel(page: Page) -> None:
@@ -421,7 +422,8 @@ def test_a_scale_mends_the_weights_and_leaves_some_elements_lost(page: Page) -> 
 
 
 def test_what_a_scale_leaves_is_rounded_in_the_forward_pass(page: Page) -> None:
-    parts, x, y = trained = network(page, 0)
+    trained = network(page, 0)
+    parts = trained[0]
     wanted = weights_gradients(*trained)
 
     def off(found: list[Tensor]) -> float:

@@ -65,7 +65,7 @@ def test_a_typed_number_is_what_its_expression_gives(number: str, entry: dict[st
     for text, expression in zip(typed, expressions, strict=True):
         asked = prose_numbers.asks(expression)
         own = {name: page(number)[name] for name in asked}
-        value = float(eval(expression, dict(prose_numbers.NAMES), own))
+        value = float(eval(expression, prose_numbers.NAMES | own))
         assert prose_numbers.agrees(text, value), f"{text} is typed, and {expression} is {value!r}"
 
 
