@@ -16,7 +16,7 @@ _CELL = re.compile(r"^```\{code-cell\}[^\n]*\n((?::[^\n]*\n)*)(.*?)^```", re.MUL
 _SMALL = ["three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 _WORDS = dict(zip(_SMALL, range(3, 13), strict=True)) | {"hundred": 1e2, "thousand": 1e3, "million": 1e6}
 _NUMBER = re.compile(
-    r"(?<![\w.,^#])(?:(?<=[\s($~])[-\u2212](?=\d))?(?:"
+    r"(?<![\w.,^#])(?:(?<![\w)\]}])[-\u2212](?=\d))?(?:"
     r"(?P<power>\d+)(?:\^|\*\*)\{?(?P<exponent>[-\u2212]?\d+)\}?"
     r"|(?P<plain>\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?)(?P<percent>\s?\\?%)?(?:st|nd|rd|th)?(?![\w^])"
     rf"|\b(?P<word>{'|'.join(_WORDS)})\b)",
