@@ -33,7 +33,7 @@ def draw(
     above.plot([1, steps], [floor, floor], color=style.INK, linewidth=1.2, linestyle=(0, (1.5, 2)))
     above.annotate("predicted floor", (1, floor), (5, -4), textcoords="offset points", va="top", color=style.INK)
     below.set_title("Zero gradients at the output")
-    _lines(below, zeros)
+    _lines(below, zeros, apart=0.2)
     below.set_ylim(-0.05, 1.05)
     below.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
     below.set_xlabel("step")
@@ -42,7 +42,17 @@ def draw(
     return figure
 
 
-def _lines(axes: Any, runs: Mapping[str, Sequence[float]]) -> None:
+def _lines(axes: Any, runs: Mapping[str, Sequence[float]], apart: float = 0.0) -> None:
+    """Draw the runs with their names at their ends; names of ends less than ``apart`` from each other give way."""
     for name, line in runs.items():
         axes.plot(range(1, len(line) + 1), line, color=COLORS[name], linestyle=MARKS[name])
-        axes.annotate(name, (len(line), line[-1]), (6, 0), textcoords="offset points", va="center", color=COLORS[name])
+        others = [other[-1] - line[-1] for key, other in runs.items() if key != name]
+        up, down = any(-apart < gap <= 0 for gap in others), any(0 < gap < apart for gap in others)
+        axes.annotate(
+            name,
+            (len(line), line[-1]),
+            (6, 5 * (up - down)),
+            textcoords="offset points",
+            va="center",
+            color=COLORS[name],
+        )

@@ -462,6 +462,20 @@ def test_the_weights_gradients_overflow_first(page: Page) -> None:
     assert any(layer.weight.grad.isinf().any() for layer in page["layers"].values())
 
 
+def test_with_small_inputs_a_bias_overflows_first() -> None:
+    first: dict[str, int] = {}
+    layer, x = nn.Linear(4, 1), torch.full((4096, 4), 0.01)
+    for exponent in range(40):
+        layer.zero_grad()
+        with torch.autocast("cpu", dtype=torch.float16):
+            loss = layer(x).float().mean()
+        (loss * 2.0**exponent).backward()
+        for name, parameter in layer.named_parameters():
+            if parameter.grad.isinf().any():
+                first.setdefault(name, exponent)
+    assert first["bias"] < first["weight"]
+
+
 def test_inside_the_room_no_scale_is_better_than_another(page: Page) -> None:
     for exponent in (16, 20, page["first"]["weights"] - 1):
         found = page["off"](page["watch"](half=True, scale=2.0**exponent)[1], page["true_weights"])
