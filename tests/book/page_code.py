@@ -44,7 +44,7 @@ def run(name: str) -> Page:
     shown: dict[str, str] = {}
 
     def glue(key: str, value: Any, display: bool = True) -> None:
-        shown[key] = value.replace("\N{NON-BREAKING HYPHEN}", "-")
+        shown[key] = str(value).replace("\N{NON-BREAKING HYPHEN}", "-")
 
     printed = io.StringIO()
     with mock.patch("myst_nb.glue", glue), contextlib.redirect_stdout(printed):
