@@ -28,6 +28,7 @@ from autograder.gradebook_db import (
     clean,
     create_or_check,
     expect_gradebook,
+    expect_writable,
     file_of,
     insert_rows,
     new_id,
@@ -82,6 +83,7 @@ class GradebookWriter:
         try:
             with transaction(engine) as connection:
                 create_or_check(connection)
+            expect_writable(engine)
         except BaseException:
             engine.dispose()
             raise

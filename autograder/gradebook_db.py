@@ -141,6 +141,15 @@ def create_or_check(connection: Connection) -> None:
     connection.execute(insert(stamp).values(version_num=ScriptDirectory(ALEMBIC_DIR).get_current_head()))
 
 
+def expect_writable(engine: Engine) -> None:
+    """Raise GradebookError where an SQLite file can be read only, which it says at the first change and not before."""
+    if engine.dialect.name == "sqlite":
+        with transaction(engine) as connection:
+            version = connection.exec_driver_sql("PRAGMA user_version").scalar()
+            connection.exec_driver_sql(f"PRAGMA user_version = {version}")
+            connection.rollback()
+
+
 def expect_gradebook(connection: Connection) -> None:
     """Raise GradebookError where a table or column of nbgrader's is missing."""
     schema = inspect(connection)

@@ -68,6 +68,7 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         os.close(self._descriptor)
+        self._descriptor = -1  # the number may soon be another file's
 
     def append(self, score: Score) -> None:
         """Append a score; it survives the end of this process.

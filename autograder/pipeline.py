@@ -15,8 +15,8 @@ import json
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -107,7 +107,7 @@ class Class:
         plans: Mapping[str, Plan],
         known: Callable[[Submission], Graded | None] = lambda submission: None,
         then: Callable[[Graded], None] = lambda graded: None,
-    ) -> Iterator[Graded]:
+    ) -> Generator[Graded, None, None]:
         """Yield each submission with its score, in the order in which they come; few are under way at a time.
 
         Args:
@@ -117,12 +117,15 @@ class Class:
             then: called in the worker for each result, for what can be written in parallel.
         """
         pending: deque[Future[Graded]] = deque()
-        for submission in submissions:
-            pending.append(self._pool.submit(self._one, plans[submission.exercise], submission, known, then))
-            if len(pending) >= self._window:
+        try:
+            for submission in submissions:
+                pending.append(self._pool.submit(self._one, plans[submission.exercise], submission, known, then))
+                if len(pending) >= self._window:
+                    yield pending.popleft().result()
+            while pending:
                 yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()
+        finally:  # whoever stops half-way closes what ``then`` writes to: none may be at it still
+            wait([future for future in pending if not future.cancel()])
 
     def _one(
         self,
@@ -303,9 +306,12 @@ class _Run:
         """Grade all and write everything; return the marks given by hand that wait for another look."""
         if self._journal.resumed:
             self._sweep()
-        with GradebookWriter(self._output.gradebook, self._exercises, self._before_change) as gradebook:
+        with (
+            GradebookWriter(self._output.gradebook, self._exercises, self._before_change) as gradebook,
+            contextlib.closing(self._workers.grade(submissions, self._plans, self._known, self._keep)) as results,
+        ):
             batch: list[Graded] = []
-            for graded in self._workers.grade(submissions, self._plans, self._known, self._keep):
+            for graded in results:
                 self.scores.append(graded.score)
                 # Of the submission only this much is needed, and not the whole batch's code.
                 batch.append(replace(graded, submission=replace(graded.submission, cells=())))
@@ -356,7 +362,6 @@ class _Run:
 
     def _finish(self, look_again: Mapping[Key, Sequence[str]]) -> None:
         output, scores = self._output, self.scores
-        files.write(output.folder / "grades.csv", grades_csv(scores))
         page = class_page(
             scores,
             self._exercises,
@@ -366,6 +371,7 @@ class _Run:
         )
         files.write(output.report, page)
         files.write(self._stamp, self._made_by)
+        files.write(output.folder / "grades.csv", grades_csv(scores))
         # From the records all else can be made again: with them on the disk, the journal has done its work.
         files.write_lines(output.folder / RECORDS, map(json_line, scores), durable=True)
         self._journal.remove()
