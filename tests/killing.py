@@ -166,14 +166,16 @@ def children(pid: int, depth: int = 3) -> list[int]:
     return found
 
 
-def start(tree: Path, out: Path, plan: Plan, log: Path, *, moment: int = -1, torn: bool = False) -> int:
+def start(
+    tree: Path, out: Path, plan: Plan, log: Path, *, workers: int = 1, moment: int = -1, torn: bool = False
+) -> int:
     """Fork a grader; return its process id."""
     if (pid := os.fork()) == 0:
         status = 1
         try:
             if moment >= 0:
                 die_at(moment, torn)
-            run(tree, out, plan, 1 + os.getpid() % 2)
+            run(tree, out, plan, workers)
             status = 0
         except BaseException as error:
             log.write_text(f"{type(error).__name__}: {error}")
@@ -233,7 +235,8 @@ def campaign(kills: int, seed: int, folder: Path) -> dict[str, Any]:
         for _ in range(chance.randint(1, 4)):
             kind = chance.choice(("grader", "writer", "writer", "zygote"))
             moment, torn = chance.randint(0, 160), chance.random() < 0.5
-            pid = start(tree, out, plan, log, moment=moment if kind == "writer" else -1, torn=torn)
+            workers = chance.choice((1, 1, 2))
+            pid = start(tree, out, plan, log, workers=workers, moment=moment if kind == "writer" else -1, torn=torn)
             if kind != "writer" and ended(pid, chance.uniform(0.0, 1.0) * seconds) is None:
                 below = children(pid) if kind == "zygote" else []
                 with contextlib.suppress(ProcessLookupError):
@@ -248,6 +251,7 @@ def campaign(kills: int, seed: int, folder: Path) -> dict[str, Any]:
         finish(start(tree, out, plan, log), log)
         now = state(out)
         equal += now == whole
+        print(f"{sum(counts.values())} kills in {rounds} rounds, {equal} ended equal", file=sys.stderr, flush=True)
         if now != whole and not first:
             first = _difference(whole, now)
             shutil.copytree(out, folder / "differs")
