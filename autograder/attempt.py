@@ -21,6 +21,8 @@ class Cage:
     def __init__(self, *, walled: bool, preload: tuple[str, ...] = (), limits: Limits = STUDENT) -> None:
         """Start the process; it warms up while the caller goes on."""
         self._walled, self._preload, self._limits = walled, preload, limits
+        self.dropped = 0
+        """How many processes were of no more use."""
         self._zygote: Zygote | None = self._start()
 
     def take(self) -> Zygote:
@@ -37,6 +39,7 @@ class Cage:
         """End the zygote."""
         zygote, self._zygote = self._zygote, None
         if zygote is not None:
+            self.dropped += 1
             zygote.close()
 
     def layers(self) -> tuple[str, ...]:

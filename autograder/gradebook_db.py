@@ -93,6 +93,7 @@ def transaction(engine: Engine, *, writing: bool = True) -> Iterator[Connection]
 
 _TROUBLES: Final = {
     "locked": "another program has been writing to this gradebook for {wait:g} s; let it end, then run this again",
+    "disk is full": "the disk is full; make room, then run this again",
     "unable to open": "the gradebook cannot be opened; its folder must exist and be writable",
     "readonly": "the gradebook cannot be written; make the file and its folder writable",
     "not a database": "this file is no database; choose another gradebook",
@@ -110,14 +111,24 @@ def _trouble(engine: Engine, error: SQLAlchemyError) -> str:
 def _name(engine: Engine) -> str:
     if engine.dialect.name != "sqlite":
         return engine.url.render_as_string(hide_password=True)
-    database = engine.url.database or "the gradebook in memory"
-    return shown(os.fsdecode(unquote_to_bytes(database[5:])) if database.startswith("file:") else database)
+    path = file_of(engine)
+    return shown(str(path)) if path else "the gradebook in memory"
+
+
+def file_of(engine: Engine) -> Path | None:
+    """Return the path of an SQLite database; None for one in memory or on a server."""
+    database = engine.url.database or ""
+    if engine.dialect.name != "sqlite" or database in ("", ":memory:"):
+        return None
+    return Path(os.fsdecode(unquote_to_bytes(database[5:])) if database.startswith("file:") else database)
 
 
 def create_or_check(connection: Connection) -> None:
     """Create nbgrader's tables in an empty database; GradebookError where another one is none of its gradebooks."""
-    if inspect(connection).get_table_names():
+    if tables := inspect(connection).get_table_names():
         expect_gradebook(connection)
+        if CODE.name not in tables:
+            CODE.create(connection)
         return
     from alembic.script import ScriptDirectory
     from nbgrader.dbutil import ALEMBIC_DIR
@@ -126,7 +137,17 @@ def create_or_check(connection: Connection) -> None:
     # nbgrader finds the version out by a command that it expects on PATH.
     stamp = Table("alembic_version", MetaData(), Column("version_num", String(32), nullable=False))
     stamp.create(connection)
+    CODE.create(connection)
     connection.execute(insert(stamp).values(version_num=ScriptDirectory(ALEMBIC_DIR).get_current_head()))
+
+
+def expect_writable(engine: Engine) -> None:
+    """Raise GradebookError where an SQLite file can be read only, which it says at the first change and not before."""
+    if engine.dialect.name == "sqlite":
+        with transaction(engine) as connection:
+            version = connection.exec_driver_sql("PRAGMA user_version").scalar()
+            connection.exec_driver_sql(f"PRAGMA user_version = {version}")
+            connection.rollback()
 
 
 def expect_gradebook(connection: Connection) -> None:
@@ -150,9 +171,28 @@ def _metadata() -> MetaData:
     return metadata
 
 
+def sqlite_file(url: str) -> Path | None:
+    """Return the path of the SQLite database that a URL names; None for any other.
+
+    Raises:
+        GradebookError: the URL is none, or its driver is not installed.
+    """
+    return file_of(open_engine(url))
+
+
 def table_of(name: str) -> Table:
     """Return one of nbgrader's tables."""
     return _metadata().tables[name]
+
+
+CODE: Final = Table(
+    "autograder_code",
+    MetaData(),
+    Column("submission_id", String(32), primary_key=True),
+    Column("code", String(64), nullable=False),
+)
+"""Our own table, which nbgrader leaves alone: the hash of the code that a submission's automatic scores are of. It is
+written with them, in one transaction, so that no interruption can part the two."""
 
 
 def among(name: str, column: str, values: Iterable[str], *wanted: str) -> Select[Any]:

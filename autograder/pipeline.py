@@ -1,8 +1,10 @@
 """Grade a class: collect -> sandbox -> checks -> score -> gradebook -> report. The only module that knows of
 parallelism.
 
-Submissions stream through: workers (threads, each with a warm confined process of its own) take one each, write its
-pages, and one writer takes the results in batches. Nothing holds the class but its scores.
+Submissions stream through: workers (threads, each with a warm confined process of its own) take one each, note its
+score in the journal, write its pages, and one writer takes the results in batches. A run that was interrupted, in
+whatever way, is taken up by the next. What is held of a class is one score a submission - a record of what is shown, no
+code - and, until its submission comes by, the score of an earlier run; equal texts of those are held once.
 """
 
 from __future__ import annotations
@@ -13,17 +15,22 @@ import json
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Final, Self
 from urllib.parse import quote, urlsplit
 
 from autograder import __version__, files
 from autograder.attempt import Cage, grade_one, ungraded
-from autograder.gradebook import GradebookWriter
+from autograder.errors import CourseError, sentence
+from autograder.gradebook import GradebookWriter, Key
+from autograder.gradebook_copies import copy_gradebook
+from autograder.gradebook_db import sqlite_file
+from autograder.journal import Journal
+from autograder.locks import locked
 from autograder.models import CheckStatus, Exercise, Score, Submission
 from autograder.notebooks import graded_notebook, own_cells
 from autograder.plan import Plan
@@ -31,6 +38,7 @@ from autograder.report.classroom import class_page
 from autograder.report.html import feedback_page
 from autograder.report.records import from_record, json_line
 from autograder.report.tables import grades_csv
+from autograder.sandbox.zygote import SandboxError
 from autograder.untrusted_files import Refused, read_bytes
 
 PRELOAD: Final = ("IPython.core.inputtransformer2",)
@@ -39,6 +47,12 @@ BATCH: Final = 100
 """Scores that the gradebook takes in one go."""
 RECORDS: Final = "records.jsonl"
 _STAMP: Final = "feedback/.made_by"
+_LOCK: Final = ".grading.lock"
+_BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
+_LOST_TWICE: Final = (
+    "the confined process ended twice while this ran, so it counts as crashed; "
+    "if the machine was short of memory, grade it again"
+)
 _CHANCE: Final[frozenset[CheckStatus]] = frozenset(("timeout", "memory", "crashed"))
 
 
@@ -48,8 +62,16 @@ class Graded:
 
     submission: Submission
     score: Score
+    code: str = ""
+    """Hash of the student's code: what a mark given by hand is for."""
     reused: bool = False
     """Whether the score is that of an earlier run over the very same work."""
+    resumed: bool = False
+    """Whether the score is what this run graded before it was interrupted."""
+
+
+class Interrupted(CourseError):
+    """A run that could not be finished; one sentence says why, and that the next goes on where it stopped."""
 
 
 class Class:
@@ -83,48 +105,79 @@ class Class:
         self,
         submissions: Iterable[Submission],
         plans: Mapping[str, Plan],
-        known: Callable[[Submission], Score | None] = lambda submission: None,
+        known: Callable[[Submission], Graded | None] = lambda submission: None,
         then: Callable[[Graded], None] = lambda graded: None,
-    ) -> Iterator[Graded]:
+    ) -> Generator[Graded, None, None]:
         """Yield each submission with its score, in the order in which they come; few are under way at a time.
 
         Args:
             submissions: may be endless.
             plans: by exercise.
-            known: returns the score of the very same work from an earlier run, if there is one.
+            known: returns the result for the very same work from an earlier run, if there is one.
             then: called in the worker for each result, for what can be written in parallel.
         """
         pending: deque[Future[Graded]] = deque()
-        for submission in submissions:
-            pending.append(self._pool.submit(self._one, plans[submission.exercise], submission, known, then))
-            if len(pending) >= self._window:
+        try:
+            for submission in submissions:
+                pending.append(self._pool.submit(self._one, plans[submission.exercise], submission, known, then))
+                if len(pending) >= self._window:
+                    yield pending.popleft().result()
+            while pending:
                 yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()
+        finally:  # whoever stops half-way closes what ``then`` writes to: none may be at it still
+            wait([future for future in pending if not future.cancel()])
 
     def _one(
         self,
         plan: Plan,
         submission: Submission,
-        known: Callable[[Submission], Score | None],
+        known: Callable[[Submission], Graded | None],
         then: Callable[[Graded], None],
     ) -> Graded:
-        if (score := known(submission)) is not None:
-            graded = Graded(submission, score, reused=True)
-            then(graded)
-            return graded
-        with self._free:
-            cage = self._cages.popleft()
-            try:
-                score = grade_one(plan, submission, cage)
-            except Exception as error:  # a fault of ours must not stop the others
-                cage.drop()
-                score = ungraded(plan, submission, f"the grader failed on it: {type(error).__name__}: {error}")
-            finally:
-                self._cages.append(cage)
-        graded = Graded(submission, score)
+        if (graded := known(submission)) is None:
+            with self._free:
+                cage = self._cages.popleft()
+                try:
+                    score = _tried(plan, submission, cage)
+                finally:
+                    self._cages.append(cage)
+            graded = Graded(submission, score)
+        graded = replace(graded, code=_code(submission, plan.exercise))
         then(graded)
         return graded
+
+
+def _tried(plan: Plan, submission: Submission, cage: Cage) -> Score:
+    """Grade a submission, once more where the confined process itself was lost: that may be no fault of it."""
+    score, lost = _attempt(plan, submission, cage)
+    if not lost:
+        return score
+    score, lost = _attempt(plan, submission, cage)
+    if lost and score.status != "unreadable":
+        return replace(score, reason=score.reason or _LOST_TWICE, notes=(*score.notes, _LOST_TWICE))
+    return score
+
+
+def _attempt(plan: Plan, submission: Submission, cage: Cage) -> tuple[Score, bool]:
+    """Return the score, and whether it is that of a confined process that was lost on the way."""
+    before = cage.dropped
+    try:
+        score = grade_one(plan, submission, cage)
+    except Exception as error:  # a fault of ours must not stop the others
+        cage.drop()
+        reason = f"the grader failed on it: {type(error).__name__}: {error}"
+        return ungraded(plan, submission, reason), isinstance(error, SandboxError)
+    return score, cage.dropped > before and any(check.status == "crashed" for check in score.checks)
+
+
+def _code(submission: Submission, exercise: Exercise) -> str:
+    if submission.unreadable:  # damaged work is other work than what was handed in before
+        return _hash(f"unreadable {submission.content_hash}")
+    return _hash(json.dumps([cell.source for cell in own_cells(submission.cells, exercise)]))
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _cores() -> int:
@@ -179,64 +232,177 @@ def grade_class(
     *,
     force: bool = False,
     on_result: Callable[[Graded], None] = lambda graded: None,
+    on_look_again: Callable[[Mapping[Key, Sequence[str]]], None] = lambda found: None,
 ) -> list[Score]:
     """Grade a class and write its gradebook, notebooks, feedback pages, records, CSV and report; return the scores.
 
-    Work that an earlier run graded - same bytes, exercise, seed and torch - is not run again unless ``force``.
+    Work that an earlier run graded - same bytes, exercise, seed and torch - is not run again unless ``force``; what a
+    run graded that was interrupted is not run again, and all is written that it would have written.
+
+    Args:
+        workers: grade.
+        submissions: in the order of the records.
+        plans: by exercise.
+        output: where it all goes; one run at a time writes there.
+        force: grade again what is unchanged.
+        on_result: called for each submission, in their order.
+        on_look_again: called once, with the cells of each submission whose mark given by hand waits for another look.
+
+    Raises:
+        CourseError: another run is writing there, the gradebook cannot be used, a file cannot be written.
+        OSError: as for CourseError, before anything was graded.
     """
-    exercises: dict[str, Exercise] = {slug: plan.exercise for slug, plan in plans.items()}
-    earlier = {} if force else _read_records(output.folder / RECORDS)
-
-    def known(submission: Submission) -> Score | None:
-        plan = plans[submission.exercise]
-        score = earlier.get((submission.student, submission.exercise))
-        same = score is not None and _same_work(score, submission, plan)
-        if score is not None and score.sandbox and ("bubblewrap" in score.sandbox) != workers.walled:
-            return None
-        return score if same and output.feedback(score).exists() and output.autograded(score).exists() else None  # type: ignore[arg-type]
-
-    # Pages of unchanged work are written anew where they would link elsewhere, or were made by another version.
-    stamp, made_by = output.folder / _STAMP, f"{__version__} {output.book}\n"
-    current = stamp.is_file() and stamp.read_text(encoding="utf-8", errors="replace") == made_by
-
-    def write_pages(graded: Graded) -> None:
-        if graded.reused and current:
-            return
-        score, exercise = graded.score, exercises[graded.score.exercise]
-        own = own_cells(graded.submission.cells, exercise)
-        path = output.feedback(score)
-        files.write(path, feedback_page(score, exercise, own, book_url=output.book_from(path)))
-        files.write(output.autograded(score), graded_notebook(_bytes(graded.submission), exercise, score))
-
-    scores: list[Score] = []
     output.folder.mkdir(parents=True, exist_ok=True)
-    with GradebookWriter(output.gradebook, exercises) as gradebook:
-        batch: list[Score] = []
-        for graded in workers.grade(submissions, plans, known, write_pages):
-            scores.append(graded.score)
-            batch.append(graded.score)
-            on_result(graded)
-            if len(batch) >= BATCH:
-                gradebook.write(batch)
-                batch.clear()
-        gradebook.write(batch)
-    files.write(output.folder / RECORDS, "".join(json_line(score) + "\n" for score in scores))
-    files.write(output.folder / "grades.csv", grades_csv(scores))
-    page = class_page(scores, exercises, address=output.feedback_address, book_url=output.book_from(output.report))
-    files.write(output.report, page)
-    files.write(stamp, made_by)
-    return scores
+    with contextlib.ExitStack() as stack:
+        for lock, what in _locks(output):
+            stack.enter_context(locked(lock, what))
+        texts: dict[str, str] = {}
+        journal = stack.enter_context(Journal(output.folder, forced=force, texts=texts))
+        run = _Run(workers, plans, output, journal, {} if force else _read_records(output.folder / RECORDS, texts))
+        try:
+            found = run.grade(submissions, on_result)
+        except (CourseError, OSError) as error:
+            if journal.kept:
+                kept = "1 score is" if journal.kept == 1 else f"{journal.kept} scores are"
+                raise Interrupted(
+                    f"{sentence(error)}. The marks of before are whole, and {kept} kept in {journal.path}: "
+                    "the same command goes on from there"
+                ) from None
+            if not journal.resumed:
+                journal.remove()  # nothing was done
+            raise
+    on_look_again(found)
+    return run.scores
+
+
+def _locks(output: Output) -> Iterator[tuple[Path, str]]:
+    yield output.folder / _LOCK, str(output.folder)
+    file = sqlite_file(output.gradebook)
+    # Where no lock can be made no gradebook can be written, and that is said in better words when it is opened.
+    if file is not None and os.access(file.parent, os.W_OK):
+        yield file.with_name(f".{file.resolve().name}.lock"), str(file)
+
+
+class _Run:
+    """One run over a class."""
+
+    def __init__(
+        self, workers: Class, plans: Mapping[str, Plan], output: Output, journal: Journal, earlier: dict[Key, Score]
+    ) -> None:
+        self.scores: list[Score] = []
+        self._workers, self._plans, self._output, self._journal, self._earlier = (
+            workers, plans, output, journal, earlier,
+        )  # fmt: skip
+        self._exercises: dict[str, Exercise] = {slug: plan.exercise for slug, plan in plans.items()}
+        # Pages of unchanged work are written anew where they would link elsewhere, were made by another version, or
+        # where an interruption, of the run or of the machine, may have left others.
+        self._stamp, self._made_by = output.folder / _STAMP, f"{__version__} {output.book} {_boot()}\n"
+        stamped = self._stamp.is_file() and self._stamp.read_text(encoding="utf-8", errors="replace") == self._made_by
+        self._pages_are_current = stamped and not journal.resumed
+
+    def grade(
+        self, submissions: Iterable[Submission], on_result: Callable[[Graded], None]
+    ) -> dict[Key, tuple[str, ...]]:
+        """Grade all and write everything; return the marks given by hand that wait for another look."""
+        if self._journal.resumed:
+            self._sweep()
+        with (
+            GradebookWriter(self._output.gradebook, self._exercises, self._before_change) as gradebook,
+            contextlib.closing(self._workers.grade(submissions, self._plans, self._known, self._keep)) as results,
+        ):
+            batch: list[Graded] = []
+            for graded in results:
+                self.scores.append(graded.score)
+                # Of the submission only this much is needed, and not the whole batch's code.
+                batch.append(replace(graded, submission=replace(graded.submission, cells=())))
+                on_result(batch[-1])
+                if len(batch) >= BATCH:
+                    self._journal.sync()
+                    _write(gradebook, batch)
+                    batch.clear()
+            _write(gradebook, batch)
+            look_again = gradebook.look_again(self.scores)
+        self._finish(look_again)
+        return look_again
+
+    def _known(self, submission: Submission) -> Graded | None:
+        # Taken out, so that a score is held once: what is not taken up again is forgotten here.
+        plan, key = self._plans[submission.exercise], (submission.student, submission.exercise)
+        taken, score = self._journal.scores.pop(key, None), self._earlier.pop(key, None)
+        if taken is not None and self._same_work(taken, submission, plan):
+            return Graded(submission, taken, resumed=True)
+        if score is None or not self._same_work(score, submission, plan) or not _lasts(score):
+            return None
+        pages = self._output.feedback(score), self._output.autograded(score)
+        return Graded(submission, score, reused=True) if all(page.exists() for page in pages) else None
+
+    def _same_work(self, score: Score, submission: Submission, plan: Plan) -> bool:
+        if score.sandbox and ("bubblewrap" in score.sandbox) != self._workers.walled:
+            return False
+        return _same_work(score, submission, plan)
+
+    def _keep(self, graded: Graded) -> None:
+        """Note a result in the journal, then write its pages; called in the worker."""
+        if not graded.reused and not graded.resumed:
+            self._journal.append(graded.score)
+        if graded.reused and self._pages_are_current:
+            return
+        score, exercise = graded.score, self._exercises[graded.score.exercise]
+        own = own_cells(graded.submission.cells, exercise)
+        path = self._output.feedback(score)
+        files.write(path, feedback_page(score, exercise, own, book_url=self._output.book_from(path)))
+        files.write(self._output.autograded(score), graded_notebook(_bytes(graded.submission), exercise, score))
+
+    def _before_change(self, gradebook: Path | None) -> None:
+        if self._journal.gradebook_changed:
+            return  # the copy was made before the run was interrupted
+        if gradebook is not None:
+            copy_gradebook(gradebook)
+        self._journal.mark_gradebook_changed()
+
+    def _finish(self, look_again: Mapping[Key, Sequence[str]]) -> None:
+        output, scores = self._output, self.scores
+        page = class_page(
+            scores,
+            self._exercises,
+            address=output.feedback_address,
+            book_url=output.book_from(output.report),
+            look_again=look_again,
+        )
+        files.write(output.report, page)
+        files.write(self._stamp, self._made_by)
+        files.write(output.folder / "grades.csv", grades_csv(scores))
+        # From the records all else can be made again: with them on the disk, the journal has done its work.
+        files.write_lines(output.folder / RECORDS, map(json_line, scores), durable=True)
+        self._journal.remove()
+
+    def _sweep(self) -> None:
+        files.sweep(self._output.folder, below=False)
+        for name in ("feedback", "autograded", "report"):
+            files.sweep(self._output.folder / name, below=True)
+
+
+def _write(gradebook: GradebookWriter, batch: Sequence[Graded]) -> None:
+    codes = {(graded.score.student, graded.score.exercise): graded.code for graded in batch}
+    gradebook.write([graded.score for graded in batch], codes)
+
+
+def _boot() -> str:
+    try:
+        return _BOOT.read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
 
 
 def _same_work(score: Score, submission: Submission, plan: Plan) -> bool:
     then = (score.content_hash, score.version, score.seed_id, score.reference)
     now = (submission.content_hash, plan.exercise.version, plan.expectations.seed_id, plan.expectations.reference)
-    return bool(submission.content_hash) and then == now and _lasts(score)
+    return bool(submission.content_hash) and then == now and score.status != "unreadable"
 
 
 def _lasts(score: Score) -> bool:
     # Time, memory and a fault of ours depend on what else the machine did: worth another try, never a mark for good.
-    return score.status != "unreadable" and not _CHANCE & {check.status for check in score.checks}
+    return not _CHANCE & {check.status for check in score.checks}
 
 
 def _bytes(submission: Submission) -> bytes:
@@ -250,11 +416,11 @@ def _bytes(submission: Submission) -> bytes:
     return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}).encode() if cells else b""
 
 
-def _read_records(path: Path) -> dict[tuple[str, str], Score]:
-    scores = {}
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            record: dict[str, Any] = json.loads(line)
-            score = from_record(record)
-            scores[score.student, score.exercise] = score
+def _read_records(path: Path, texts: dict[str, str]) -> dict[Key, Score]:
+    scores: dict[Key, Score] = {}
+    with contextlib.suppress(OSError), open(path, "rb") as stream:
+        for line in stream:
+            with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
+                score = from_record(json.loads(line), texts)
+                scores[score.student, score.exercise] = score
     return scores

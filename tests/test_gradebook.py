@@ -592,3 +592,133 @@ def test_reading_makes_no_file(tmp_path: Path, url: str) -> None:
     with pytest.raises(GradebookError, match="cannot be opened"):
         read_scores(url)
     assert list(tmp_path.iterdir()) == []
+
+
+# ------------------------------------------------------------------- runs after others
+
+
+def write_code(url: str, exercise: Exercise, score: Score, code: str) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Write a score of that code; return where a mark given by hand waits for another look."""
+    with GradebookWriter(url, {exercise.slug: exercise}) as gradebook:
+        gradebook.write([score], {(score.student, score.exercise): code})
+        return gradebook.look_again([score])
+
+
+def test_other_code_asks_for_another_look_at_what_a_human_gave_and_changes_nothing_of_it(
+    url: str, exercise: Exercise
+) -> None:
+    assert write_code(url, exercise, a_score("s1"), "one") == {}
+    assert write_code(url, exercise, a_score("s2"), "one") == {}
+    grade_by_hand(url, "halves", manual_score=1.0)
+    grade_by_hand(url, "is_a_float", extra_credit=0.25)
+    with opened(url) as gradebook:
+        gradebook.find_comment("halve_solution", "halve", "halve", "s1").manual_comment = "Well tried."
+        gradebook.db.commit()
+    before = dump(url)
+    assert write_code(url, exercise, a_score("s1"), "one") == {}
+    assert dump(url) == before
+
+    expected = {("s1", "halve"): ("halves", "is_a_float")}
+    assert write_code(url, exercise, a_score("s1"), "two") == expected  # the same marks, by other code
+    assert grades(url) == {
+        "halves": (1.5, 1.0, True),
+        "keeps_the_sign": (1.0, None, False),
+        "is_a_float": (0.5, None, True),
+    }
+    with opened(url) as gradebook:
+        assert gradebook.find_grade("is_a_float", "halve", "halve", "s1").extra_credit == 0.25
+        assert gradebook.find_submission("halve", "s1").needs_manual_grade
+    assert comment(url) == (None, "Well tried.")
+    before = dump(url)
+    assert write_code(url, exercise, a_score("s1"), "two") == expected  # still waiting, and not more
+    assert dump(url) == before
+    assert write_code(url, exercise, a_score("s2"), "two") == {}
+
+    grade_by_hand(url, "halves")  # the instructor looks at one of them, and saves it
+    assert write_code(url, exercise, a_score("s1"), "two") == {("s1", "halve"): ("is_a_float",)}
+    grade_by_hand(url, "is_a_float")
+    assert write_code(url, exercise, a_score("s1"), "two") == {}
+    assert set(write_code(url, exercise, a_score("s1"), "one")) == {("s1", "halve")}
+
+
+def test_other_code_asks_for_another_look_at_an_instructors_own_cells(url: str, exercise: Exercise) -> None:
+    write_code(url, exercise, a_score("s1"), "one")
+    with opened(url) as gradebook:
+        gradebook.add_grade_cell("style", "halve", "halve", max_score=2.0, cell_type="code")
+    write_code(url, exercise, a_score("s1"), "one")
+    grade_by_hand(url, "style", manual_score=2.0)
+    assert write_code(url, exercise, a_score("s1"), "one") == {}
+    assert write_code(url, exercise, a_score("s1"), "two") == {("s1", "halve"): ("style",)}
+    assert grades(url)["style"] == (None, 2.0, True)
+
+
+def test_code_that_nothing_is_known_of_asks_for_nothing(url: str, exercise: Exercise) -> None:
+    write(url, exercise, a_score("s1"))
+    with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as connection:
+        connection.execute("DROP TABLE autograder_code")  # a gradebook of before, or of nbgrader alone
+        connection.commit()
+    grade_by_hand(url, "halves", manual_score=1.0)
+    assert write_code(url, exercise, a_score("s1"), "one") == {}
+    write(url, exercise, a_score("s1"))
+    assert write_code(url, exercise, a_score("s1"), "two") == {("s1", "halve"): ("halves",)}
+
+
+def test_before_the_first_change_somebody_is_told_and_not_when_nothing_changes(url: str, exercise: Exercise) -> None:
+    told: list[tuple[Path | None, list[str]]] = []
+
+    def tell(path: Path | None) -> None:
+        told.append((path, [row["student"] for row in read_scores(url)] if path and path.stat().st_size else []))
+
+    def run(*scores: Score) -> None:
+        with GradebookWriter(url, {"halve": exercise}, tell) as gradebook:
+            for score in scores:
+                gradebook.write([score])
+
+    path = Path(url.removeprefix("sqlite:///"))
+    run(a_score("s1"), a_score("s2"))
+    run(a_score("s1"), a_score("s2"))
+    run(a_score("s1"), a_score("s2"), a_score("s3"), a_score("s4"))
+    assert told == [(path, []), (path, ["s1", "s2"])]
+
+    def refuse(path: Path | None) -> None:
+        raise GradebookError("no room for a copy")
+
+    before = dump(url)
+    with (
+        pytest.raises(GradebookError, match="no room"),
+        GradebookWriter(url, {"halve": exercise}, refuse) as gradebook,
+    ):
+        gradebook.write([a_score("s9")])
+    assert dump(url) == before
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_gradebook_that_goes_away_is_missed(url: str, exercise: Exercise, replaced: bool) -> None:
+    path = Path(url.removeprefix("sqlite:///"))
+    with GradebookWriter(url, {"halve": exercise}) as gradebook:
+        gradebook.write([a_score("s1")])
+        path.rename(path.with_name("away.db"))
+        if replaced:
+            path.write_bytes(path.with_name("away.db").read_bytes())
+        with pytest.raises(GradebookError, match="the gradebook was removed or replaced while it was written"):
+            gradebook.write([a_score("s2")])
+    assert [row["student"] for row in read_scores(url_of(path.with_name("away.db")))] == ["s1"]
+    assert path.exists() is replaced
+
+
+def test_a_full_disk_is_named(url: str, exercise: Exercise) -> None:
+    write(url, exercise, a_score("s0"))
+    before = dump(url)
+    with GradebookWriter(url, {"halve": exercise}) as gradebook:
+
+        def no_more_pages(connection: Any, *_: object) -> None:
+            pages = connection.execute("PRAGMA page_count").fetchone()[0]
+            connection.execute(f"PRAGMA max_page_count = {pages}")
+
+        engine = gradebook._engine
+        assert engine is not None
+        engine.dispose()
+        event.listen(engine, "connect", no_more_pages)
+        with pytest.raises(GradebookError, match=r"gradebook\.db: the disk is full; make room, then run this again$"):
+            gradebook.write([a_score(f"s{number:04}") for number in range(1000)])
+    assert dump(url) == before

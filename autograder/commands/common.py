@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from autograder import catalog
-from autograder.errors import CourseError
+from autograder.errors import CourseError, sentence
 from autograder.models import Exercise
 
 
@@ -21,14 +21,8 @@ def one_line_errors() -> Iterator[None]:
     try:
         yield
     except (CourseError, OSError) as error:
-        print(f"autograder: {' '.join(_sentence(error).split())}", file=sys.stderr)
+        print(f"autograder: {sentence(error)}", file=sys.stderr)
         raise SystemExit(2) from None
-
-
-def _sentence(error: Exception) -> str:
-    if isinstance(error, OSError) and error.filename is not None and error.strerror:
-        return f"{error.filename}: {error.strerror[:1].lower()}{error.strerror[1:]}; choose another, or mend that one"
-    return str(error)
 
 
 def exercises(slugs: Sequence[str]) -> dict[str, Exercise]:

@@ -7,8 +7,9 @@ import os
 import shutil
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from autograder import catalog
@@ -16,14 +17,14 @@ from autograder.addresses import read_addresses
 from autograder.collect import collect, unknown_folders
 from autograder.commands.common import Stop, one_line_errors
 from autograder.gradebook import url_of
-from autograder.models import Submission
+from autograder.models import Score, Submission
 from autograder.pipeline import Class, Graded, Output, grade_class
 from autograder.plan import Plan, live_plan
 from autograder.reference.device import live_reference
 from autograder.reference.expectations import Seed
 from autograder.report.progress import Progress
 from autograder.report.records import json_line
-from autograder.report.terminal import class_table
+from autograder.report.terminal import class_table, look_again_text
 from autograder.sandbox import walls
 from autograder.secret import course_seed
 
@@ -65,10 +66,20 @@ def run(options: Options) -> int:
             seed = Seed(f"seed:{options.seed}") if options.seed is not None else course_seed(root)
             reference = live_reference()
             plans = {slug: live_plan(exercise, seed, reference) for slug, exercise in exercises.items()}
-            graded = _grade(options, workers, plans)
-    _print(options, graded, time.monotonic() - started)
-    lost = passed_over or any(one.score.status == "unreadable" for one in graded)
+            done = _grade(options, workers, plans)
+    _print(options, done, time.monotonic() - started)
+    lost = passed_over or any(score.status == "unreadable" for score in done.scores)
     return 1 if lost else 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """What is printed of a run."""
+
+    scores: Sequence[Score]
+    reused: int
+    resumed: int
+    look_again: Mapping[tuple[str, str], Sequence[str]]
 
 
 def _must_make_sense(options: Options, slugs: Sequence[str]) -> None:
@@ -82,21 +93,25 @@ def _must_make_sense(options: Options, slugs: Sequence[str]) -> None:
         )
 
 
-def _grade(options: Options, workers: Class, plans: Mapping[str, Plan]) -> list[Graded]:
+def _grade(options: Options, workers: Class, plans: Mapping[str, Plan]) -> _Done:
     book = options.book or read_addresses(catalog.course_root()).linkable_book
     output = Output(options.out, options.gradebook or url_of(options.out / "gradebook.db"), book)
     slugs = tuple(plans)
+    counts: Counter[str] = Counter()
+    look_again: dict[tuple[str, str], Sequence[str]] = {}
     with Progress(_count(options, slugs), wanted=options.progress) as progress:
-        done: list[Graded] = []
 
         def on_result(graded: Graded) -> None:
             progress.step()
-            done.append(replace(graded, submission=replace(graded.submission, cells=())))  # not the whole class's code
+            counts.update(reused=int(graded.reused), resumed=int(graded.resumed))
             if options.as_json:
                 print(json_line(graded.score), flush=True)
 
-        grade_class(workers, _wanted(options, slugs), plans, output, force=options.force, on_result=on_result)
-        return done
+        wanted = _wanted(options, slugs)
+        scores = grade_class(
+            workers, wanted, plans, output, force=options.force, on_result=on_result, on_look_again=look_again.update
+        )
+        return _Done(scores, counts["reused"], counts["resumed"], look_again)
 
 
 def _wanted(options: Options, slugs: Sequence[str]) -> Iterator[Submission]:
@@ -114,16 +129,21 @@ def _count(options: Options, slugs: Sequence[str]) -> int:
     return sum(os.path.lexists(os.path.join(entry.path, slug)) for entry in students for slug in slugs)
 
 
-def _print(options: Options, graded: Sequence[Graded], seconds: float) -> None:
-    scores = [one.score for one in graded]
-    for score in scores:
+def _print(options: Options, done: _Done, seconds: float) -> None:
+    for score in done.scores:
         if score.status == "unreadable":
             print(f"autograder: could not grade {score.student}: {score.reason}", file=sys.stderr)
+    again = look_again_text(done.look_again)
     if options.as_json:
+        print(again, file=sys.stderr, end="\n" if again else "")
         return
     color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    print(class_table(scores, width=max(80, shutil.get_terminal_size((120, 40)).columns), color=color))
-    reused = sum(one.reused for one in graded)
-    unchanged = f", {reused} of them unchanged since an earlier run and not run again (--force does)" if reused else ""
-    print(f"{len(scores)} submissions in {seconds:.1f} s{unchanged}.")
+    print(class_table(done.scores, width=max(80, shutil.get_terminal_size((120, 40)).columns), color=color))
+    print(again, end="\n" if again else "")
+    reused = f", {done.reused} of them unchanged since an earlier run and not run again (--force does)"
+    resumed = f", {done.resumed} of them before the run was interrupted"
+    print(
+        f"{len(done.scores)} submissions in {seconds:.1f} s{reused if done.reused else ''}"
+        f"{resumed if done.resumed else ''}."
+    )
     print(f"Gradebook, feedback, grades.csv and the class report, report/index.html, are in {options.out}.")

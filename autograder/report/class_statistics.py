@@ -22,7 +22,9 @@ _WORTH_A_LOOK: Final[Mapping[CheckStatus, str]] = {
     "memory": "out of memory",
     "timeout": "out of time",
 }
-_KINDS: Final = ("unreadable", "does not run", *_WORTH_A_LOOK.values(), "slow")
+BY_HAND: Final = "marked by hand"
+"""A mark that a human gave waits for another look: the code or the automatic score changed since."""
+_KINDS: Final = ("unreadable", BY_HAND, "does not run", *_WORTH_A_LOOK.values(), "slow")
 """What there is to look at, in the order in which it is shown."""
 
 
@@ -77,6 +79,8 @@ class Trouble:
     kinds: tuple[str, ...]
     times_median: float
     """Its run time over the median of those graded; 0 where there is none."""
+    by_hand: tuple[str, ...] = ()
+    """The checks whose marks, given by hand, wait for another look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,21 +107,29 @@ class ExerciseStatistics:
     """Median run time of those graded."""
 
 
-def class_statistics(scores: Iterable[Score], exercises: Mapping[str, Exercise]) -> tuple[ExerciseStatistics, ...]:
+def class_statistics(
+    scores: Iterable[Score],
+    exercises: Mapping[str, Exercise],
+    look_again: Mapping[tuple[str, str], Sequence[str]] | None = None,
+) -> tuple[ExerciseStatistics, ...]:
     """Return the statistics of each exercise that somebody handed in, in the order of ``exercises``.
 
     Args:
         scores: in any order; of several for the same student and exercise, the last counts.
         exercises: by slug; every score's is among them.
+        look_again: by student and exercise, the checks whose marks, given by hand, wait for another look.
     """
     latest = {(score.student, score.exercise): score for score in scores}
     by_exercise: dict[str, list[Score]] = {slug: [] for slug in exercises}
     for key in sorted(latest):
         by_exercise[key[1]].append(latest[key])
-    return tuple(_statistics(exercises[slug], tuple(found)) for slug, found in by_exercise.items() if found)
+    again = look_again or {}
+    return tuple(_statistics(exercises[slug], tuple(found), again) for slug, found in by_exercise.items() if found)
 
 
-def _statistics(exercise: Exercise, scores: tuple[Score, ...]) -> ExerciseStatistics:
+def _statistics(
+    exercise: Exercise, scores: tuple[Score, ...], look_again: Mapping[tuple[str, str], Sequence[str]]
+) -> ExerciseStatistics:
     graded = [score for score in scores if score.status == "graded"]
     marks = [score.score or 0.0 for score in graded]
     seconds = median([score.duration_s for score in graded]) if graded else 0.0
@@ -134,7 +146,7 @@ def _statistics(exercise: Exercise, scores: tuple[Score, ...]) -> ExerciseStatis
         bins=_bins(marks, exercise.max_score),
         checks=checks,
         beliefs=_beliefs(exercise, graded, checks),
-        troubles=_troubles(scores, seconds),
+        troubles=_troubles(scores, seconds, look_again),
         seconds=seconds,
     )
 
@@ -195,8 +207,15 @@ def _belief(
     )
 
 
-def _troubles(scores: Iterable[Score], seconds: float) -> tuple[Trouble, ...]:
-    found = [Trouble(score, kinds, _ratio(score, seconds)) for score in scores if (kinds := _kinds(score, seconds))]
+def _troubles(
+    scores: Iterable[Score], seconds: float, look_again: Mapping[tuple[str, str], Sequence[str]]
+) -> tuple[Trouble, ...]:
+    found = []
+    for score in scores:
+        by_hand = tuple(look_again.get((score.student, score.exercise), ()))
+        kinds = tuple(sorted((*_kinds(score, seconds), *([BY_HAND] if by_hand else [])), key=_KINDS.index))
+        if kinds:
+            found.append(Trouble(score, kinds, _ratio(score, seconds), by_hand))
     return tuple(sorted(found, key=lambda trouble: (_KINDS.index(trouble.kinds[0]), trouble.score.student)))
 
 

@@ -39,6 +39,7 @@ def class_page(
     *,
     address: Callable[[Score], str],
     book_url: str = "",
+    look_again: Mapping[tuple[str, str], Sequence[str]] | None = None,
 ) -> str:
     """Return the class report as one HTML document; the same for the same scores, in whatever order they come.
 
@@ -47,8 +48,9 @@ def class_page(
         exercises: by slug; every score's is among them.
         address: returns the relative URL of a submission's feedback page.
         book_url: where the book is; without it, sections are named and not linked.
+        look_again: by student and exercise, the checks whose marks, given by hand, wait for another look.
     """
-    found = class_statistics(scores, exercises)
+    found = class_statistics(scores, exercises, look_again)
     handed_in = {statistics.exercise.slug for statistics in found}
     return render(
         "classroom.html",
@@ -205,6 +207,11 @@ def _shown_by(belief: BeliefTally) -> str:
 def _look(trouble: Trouble, student: Student) -> Look:
     score = trouble.score
     reason = words.first_problem(score) or words.headline(score)
+    if trouble.by_hand:
+        changed = (
+            f"the code or the automatic score changed since a mark was given by hand ({', '.join(trouble.by_hand)})"
+        )
+        reason = f"{changed}; {reason}"
     return Look(student, trouble.kinds, _time(trouble), one_line(reason))
 
 

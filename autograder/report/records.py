@@ -84,8 +84,12 @@ def json_line(score: Score) -> str:
     return _ESCAPED.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
-def from_record(data: Mapping[str, Any]) -> Score:
+def from_record(data: Mapping[str, Any], texts: dict[str, str] | None = None) -> Score:
     """Return the score that a record was made from.
+
+    Args:
+        data: the record.
+        texts: where given, equal texts of the checks of many records are held once; they are kept in it.
 
     Raises:
         ValueError: a field is missing, unknown, or not of its type; the message names it.
@@ -98,7 +102,7 @@ def from_record(data: Mapping[str, Any]) -> Score:
         status=_one_of(data, "status", _STATUSES),
         score=None if data["score"] is None else _number(data, "score"),
         max_score=_number(data, "max_score"),
-        checks=tuple(_check_result(item) for item in _list(data, "checks")),
+        checks=tuple(_check_result(item, {} if texts is None else texts) for item in _list(data, "checks")),
         reference=Reference(**{key: _text(reference, key) for key in reference}),
         sandbox=_texts(data, "sandbox"),
         duration_s=_number(data, "duration_s"),
@@ -107,11 +111,11 @@ def from_record(data: Mapping[str, Any]) -> Score:
     )
 
 
-def _check_result(data: Any) -> CheckResult:
+def _check_result(data: Any, texts: dict[str, str]) -> CheckResult:
     _exactly(data, _CHECK_KEYS, "check")
+    found = {key: _text(data, key) for key in _CHECK_TEXTS} | {key: _text_or_null(data, key) for key in _OR_NULL}
     return CheckResult(
-        **{key: _text(data, key) for key in _CHECK_TEXTS},
-        **{key: _text_or_null(data, key) for key in _OR_NULL},
+        **{key: texts.setdefault(text, text) for key, text in found.items()},
         points=_number(data, "points"),
         earned=_number(data, "earned"),
         status=_one_of(data, "status", get_args(CheckStatus)),

@@ -7,7 +7,7 @@ sequence nor rich's own markup in a name is obeyed.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from rich.box import SIMPLE_HEAD
@@ -23,6 +23,7 @@ from autograder.report.untrusted import cut, one_line, visible
 _STYLES: Final = {"✓": "green", "✗": "red", "…": "yellow"}
 _BAR: Final = 40
 _OUTPUT: Final = 1_500
+_LISTED: Final = 30
 """Characters of printed output that are shown; the feedback page has more."""
 _COLUMNS: Final[tuple[tuple[str, JustifyMethod], ...]] = (
     ("student", "left"),
@@ -173,6 +174,23 @@ def _row(score: Score) -> tuple[Text, ...]:
         Text(one_line(score.student, 200)), Text(one_line(score.exercise)), Text(words.marks_of(score), style), strip,
         Text(problem),
     )  # fmt: skip
+
+
+def look_again_text(found: Mapping[tuple[str, str], Sequence[str]]) -> str:
+    """Return one line on each submission whose mark, given by hand, waits for another look; "" where there is none.
+
+    Args:
+        found: the names of the checks, by student and exercise.
+    """
+    if not found:
+        return ""
+    lines = [
+        f"  {one_line(student, 200)}: {one_line(exercise)} ({one_line(', '.join(checks), 200)})"
+        for (student, exercise), checks in sorted(found.items())
+    ]
+    more = [f"  and {len(lines) - _LISTED} more, which the class report lists"] if len(lines) > _LISTED else []
+    head = "Marked by hand before the code or the automatic score changed; the marks stay, look at them in formgrader:"
+    return "\n".join([head, *lines[:_LISTED], *more])
 
 
 def summary(scores: Sequence[Score]) -> str:

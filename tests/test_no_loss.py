@@ -1,0 +1,540 @@
+"""No end of a run loses a mark: interrupted anywhere, on a full disk, beside another one, without its database."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import killing
+import pytest
+import tiny_exercise
+from nbgrader.api import Gradebook
+from sqlalchemy import Engine, event
+from sqlalchemy.exc import OperationalError
+
+from autograder import catalog, gradebook_db, pipeline
+from autograder.attempt import ungraded
+from autograder.errors import CourseError
+from autograder.files import replacing
+from autograder.gradebook import read_scores, url_of
+from autograder.locks import locked
+from autograder.models import Cell, Reference, Score, Submission
+from autograder.notebooks import submission_notebook
+from autograder.pipeline import Class, Graded, Output, grade_class
+from autograder.plan import Plan
+from autograder.reference.expectations import Expectations
+from autograder.report.terminal import look_again_text
+from autograder.sandbox.zygote import SandboxError
+
+RIGHT = "def halve(x):\n    return x / 2\n"
+WRONG = "def halve(x):\n    return x // 2\n"
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
+    exercise = catalog.load("halve", tiny_exercise.write(tmp_path_factory.mktemp("course")))
+    return Plan(exercise, Expectations("seed:1", Reference("solutions/halve.py", "cpu", ""), {}))
+
+
+class Cage:
+    """Stands for a worker's confined process."""
+
+    dropped = 0
+
+    def drop(self) -> None:
+        self.dropped += 1
+
+
+class Workers(Class):
+    """Two workers without a confined process; what grades in their place counts whom it graded."""
+
+    def __init__(self) -> None:
+        self.walled = True
+        self._cages: Any = deque([Cage(), Cage()])
+        self._free = threading.Semaphore(2)
+        self._pool = ThreadPoolExecutor(2)
+        self._window = 4
+
+
+@pytest.fixture
+def workers() -> Iterator[Workers]:
+    with Workers() as started:
+        yield started
+
+
+@pytest.fixture(autouse=True)
+def graded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Grade by a look at the source; return the list of the students that were graded."""
+    students: list[str] = []
+
+    def grade(plan: Plan, submission: Submission, cage: Cage) -> Score:
+        if submission.unreadable:
+            return ungraded(plan, submission, submission.unreadable)
+        students.append(submission.student)
+        right = submission.cells[0].source == RIGHT
+        status: Any = "passed" if right else "timeout"  # which a later run would try again
+        checks = tuple(
+            replace(check, status=status, earned=check.points if right else 0.0)
+            for check in ungraded(plan, submission, "").checks
+        )
+        blank = ungraded(plan, submission, "")
+        earned = sum(check.earned for check in checks)
+        return replace(blank, status="graded", score=earned, checks=checks, sandbox=("bubblewrap",))
+
+    monkeypatch.setattr(pipeline, "grade_one", grade)
+    monkeypatch.setattr(pipeline, "BATCH", 2)
+    return students
+
+
+def hand_in(plan: Plan, folder: Path, **sources: str) -> list[Submission]:
+    submissions = []
+    for student, source in sources.items():
+        path = folder / student / "halve" / "halve.ipynb"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(submission_notebook(plan.exercise, source))
+        submissions.append(Submission(student, "halve", path, (Cell(1, source),), content_hash=source))
+    return [*submissions, Submission("zoe", "halve", folder / "gone", unreadable="there is no such file")]
+
+
+CLASS = {"ada": RIGHT, "ben": WRONG, "cy": RIGHT, "dan": RIGHT, "eve": WRONG}
+
+
+def out_of(folder: Path) -> Output:
+    return Output(folder, url_of(folder / "gradebook.db"))
+
+
+def run(workers: Class, submissions: list[Submission], plan: Plan, output: Output, **more: Any) -> list[Score]:
+    return grade_class(workers, submissions, {"halve": plan}, output, **more)
+
+
+def state(output: Output) -> dict[str, Any]:
+    """Return all that is left, but for the copies' names: when they are made is tested by itself."""
+    return {**killing.state(output.folder), "copies": None}
+
+
+class Stopped(BaseException):
+    """Stands for the end of the process."""
+
+
+# ------------------------------------------------------------------------- interrupted
+
+
+def test_a_run_interrupted_after_any_submission_ends_as_if_it_had_not_been(
+    workers: Workers, plan: Plan, tmp_path: Path, graded: list[str]
+):
+    submissions = hand_in(plan, tmp_path / "in", **CLASS)
+    run(workers, submissions, plan, out_of(tmp_path / "whole"))
+    whole = state(out_of(tmp_path / "whole"))
+    assert not (tmp_path / "whole" / "journal.jsonl").exists()
+    for stop_at in range(1, 7):
+        output = out_of(tmp_path / f"out{stop_at}")
+        seen: list[Graded] = []
+        graded.clear()
+
+        def stop(one: Graded, seen: list[Graded] = seen, stop_at: int = stop_at) -> None:
+            seen.append(one)
+            if len(seen) == stop_at:
+                raise Stopped
+
+        with pytest.raises(Stopped):
+            run(workers, submissions, plan, output, on_result=stop)
+        assert (output.folder / "journal.jsonl").exists()
+        assert not (output.folder / "grades.csv").exists()
+        after: list[Graded] = []
+        run(workers, submissions, plan, output, on_result=after.append)
+        assert state(output) == whole
+        assert sum(one.resumed for one in after) >= min(stop_at, 5)
+        assert not any(one.reused for one in after)
+        assert sorted(graded) == sorted(CLASS)  # nobody twice, a lost time included
+
+
+def test_a_run_interrupted_at_any_file_ends_as_if_it_had_not_been(
+    workers: Workers, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    first = hand_in(plan, tmp_path / "in", **CLASS)
+    second = hand_in(plan, tmp_path / "in2", **{**CLASS, "ben": RIGHT, "cy": WRONG})
+    real = os.replace
+
+    def outcome(folder: Path, stop_at: int) -> tuple[bool, Output]:
+        output = out_of(folder)
+        run(workers, first, plan, output)
+        left = [stop_at]
+
+        def stop(source: Any, target: Any) -> None:
+            left[0] -= 1
+            if left[0] < 0:
+                raise Stopped
+            real(source, target)
+
+        monkeypatch.setattr(os, "replace", stop)
+        try:
+            run(workers, second, plan, output)
+        except Stopped:
+            return True, output
+        finally:
+            monkeypatch.setattr(os, "replace", real)
+        return False, output
+
+    stopped, output = outcome(tmp_path / "whole", 10_000)
+    assert not stopped
+    whole, moment = state(output), 0
+    while True:
+        stopped, output = outcome(tmp_path / f"out{moment}", moment)
+        if not stopped:
+            break
+        for name in ("feedback", "autograded"):  # nothing is half written
+            for page in (output.folder / name).rglob("halve.*"):
+                assert page.stat().st_size
+        run(workers, second, plan, output)
+        assert state(output) == whole
+        moment += 1
+    assert moment == 8  # two pages of two students, the copy, the report, the marks, the records
+
+
+def test_pages_of_work_that_was_taken_back_are_not_left_over(workers: Workers, plan: Plan, tmp_path: Path):
+    output = out_of(tmp_path / "out")
+    run(workers, hand_in(plan, tmp_path / "in", ada=RIGHT), plan, output)
+    before = state(output)
+
+    def stop(one: Graded) -> None:
+        raise Stopped
+
+    with pytest.raises(Stopped):
+        run(workers, hand_in(plan, tmp_path / "in", ada=WRONG), plan, output, on_result=stop)
+    assert state(output)["files"] != before["files"]
+    run(workers, hand_in(plan, tmp_path / "in", ada=RIGHT), plan, output)
+    assert state(output) == before
+
+
+def test_what_was_half_written_is_swept_up(workers: Workers, plan: Plan, tmp_path: Path):
+    output = out_of(tmp_path / "out")
+    submissions = hand_in(plan, tmp_path / "in", **CLASS)
+    with pytest.raises(Stopped):
+        run(workers, submissions, plan, output, on_result=lambda one: (_ for _ in ()).throw(Stopped))
+    for folder in (output.folder, output.folder / "feedback" / "ada" / "halve", output.folder / "report"):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / ".writing-x").write_text("ha")
+    run(workers, submissions, plan, output)
+    assert not list(output.folder.rglob(".writing-*"))
+
+
+def test_force_goes_on_with_what_force_began(workers: Workers, plan: Plan, tmp_path: Path, graded: list[str]):
+    output = out_of(tmp_path / "out")
+    submissions = hand_in(plan, tmp_path / "in", **CLASS)
+    run(workers, submissions, plan, output)
+    graded.clear()
+    seen: list[Graded] = []
+
+    def stop(one: Graded) -> None:
+        seen.append(one)
+        if len(seen) == 3:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        run(workers, submissions, plan, output, force=True, on_result=stop)
+    run(workers, submissions, plan, output, force=True)
+    assert sorted(graded) == sorted(CLASS)
+
+
+# ------------------------------------------------------------------- what goes wrong
+
+
+def test_a_database_that_goes_away_costs_no_score(workers: Workers, plan: Plan, tmp_path: Path, graded: list[str]):
+    submissions = hand_in(plan, tmp_path / "in", **CLASS)
+    output = out_of(tmp_path / "out")
+
+    def gone(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
+        if "INSERT INTO grade " in statement:
+            raise OperationalError(statement, {}, Exception("server closed the connection unexpectedly"))
+
+    event.listen(Engine, "before_cursor_execute", gone)
+    try:
+        with pytest.raises(CourseError) as caught:
+            run(workers, submissions, plan, output)
+    finally:
+        event.remove(Engine, "before_cursor_execute", gone)
+    said = str(caught.value)
+    assert "server closed the connection unexpectedly" in said
+    assert f"kept in {output.folder / 'journal.jsonl'}: the same command goes on from there" in said
+    assert "\n" not in said
+    run(workers, submissions, plan, output)
+    assert sorted(graded) == sorted(CLASS)
+    assert [row["student"] for row in read_scores(output.gradebook)] == [*CLASS, "zoe"]
+
+
+def test_a_locked_gradebook_costs_no_score(
+    workers: Workers, plan: Plan, tmp_path: Path, graded: list[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(gradebook_db, "WAIT_S", 0.05)
+    submissions = hand_in(plan, tmp_path / "in", **CLASS)
+    output = out_of(tmp_path / "out")
+    others: list[sqlite3.Connection] = []
+
+    def lock(one: Graded) -> None:
+        if not others:
+            others.append(sqlite3.connect(output.folder / "gradebook.db", isolation_level=None))
+            others[0].execute("BEGIN IMMEDIATE")
+
+    with pytest.raises(CourseError, match=r"another program has been writing to this gradebook for .* goes on from"):
+        run(workers, submissions, plan, output, on_result=lock)
+    others[0].close()
+    run(workers, submissions, plan, output)
+    assert sorted(graded) == sorted(CLASS)
+
+
+def test_a_gradebook_that_cannot_be_written_is_refused_before_anything_is_graded(
+    workers: Workers, plan: Plan, tmp_path: Path, graded: list[str]
+):
+    submissions = hand_in(plan, tmp_path / "in", **CLASS)
+    output = out_of(tmp_path / "out")
+    run(workers, submissions, plan, output)
+    graded.clear()
+    before = state(output)
+    read_only = replace(output, gradebook=f"sqlite:///file:{output.folder / 'gradebook.db'}?mode=ro&uri=true")
+    with pytest.raises(CourseError, match=r"gradebook\.db: the gradebook cannot be written"):
+        run(workers, submissions, plan, read_only, force=True)
+    assert graded == []
+    assert state(output) == before
+
+
+@pytest.mark.parametrize("name", ["halve.html", "halve.ipynb", "grades.csv", "index.html", "records.jsonl"])
+def test_a_full_disk_is_named_and_the_marks_of_before_are_whole(
+    workers: Workers, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+):
+    output = out_of(tmp_path / "out")
+    run(workers, hand_in(plan, tmp_path / "in", **CLASS), plan, output)
+    ends = ("grades.csv", "records.jsonl")
+    before = {each: (output.folder / each).read_bytes() for each in ends}
+    second = hand_in(plan, tmp_path / "in", **{**CLASS, "ada": WRONG})
+    real = os.fdopen
+
+    def full(descriptor: int, *more: Any) -> Any:
+        stream = real(descriptor, *more)
+        if path_of(descriptor).startswith(str(output.folder)) and wanted.get(threading.get_ident()) == name:
+            stream.write(b"half")
+            stream.close()
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return stream
+
+    wanted: dict[int, str] = {}
+
+    def noting(path: Path, **more: Any) -> Any:
+        wanted[threading.get_ident()] = path.name
+        return replacing(path, **more)
+
+    monkeypatch.setattr("autograder.files.replacing", noting)
+    monkeypatch.setattr(os, "fdopen", full)
+    with pytest.raises(CourseError) as caught:
+        run(workers, second, plan, output)
+    monkeypatch.undo()
+    said = str(caught.value)
+    assert f"{name}: the disk is full (No space left on device); make room, then run this again" in said
+    assert "\n" not in said
+    assert not list(output.folder.rglob(".writing-*"))
+    if name != "records.jsonl":  # of which grades.csv may be written
+        assert {each: (output.folder / each).read_bytes() for each in ends} == before
+    assert all(path.stat().st_size for path in output.folder.rglob("halve.*"))
+
+
+def path_of(descriptor: int) -> str:
+    return os.readlink(f"/proc/self/fd/{descriptor}")
+
+
+def test_two_graders_are_kept_apart_by_folder_and_by_gradebook(
+    workers: Workers, plan: Plan, tmp_path: Path, graded: list[str]
+):
+    submissions = hand_in(plan, tmp_path / "in", **CLASS)
+    output = out_of(tmp_path / "out")
+    elsewhere = replace(output, folder=tmp_path / "elsewhere")
+    output.folder.mkdir()
+    for lock in (".grading.lock", ".gradebook.db.lock"):
+        with (
+            locked(output.folder / lock, "x"),
+            pytest.raises(CourseError, match=rf"another grader \(process {os.getpid()}\) is writing to it"),
+        ):
+            run(workers, submissions, plan, output)
+    with locked(output.folder / ".gradebook.db.lock", "x"), pytest.raises(CourseError, match=r"gradebook\.db: another"):
+        run(workers, submissions, plan, elsewhere)
+    assert graded == []
+    assert not (output.folder / "journal.jsonl").exists()
+    run(workers, submissions, plan, output)
+
+
+def test_the_gradebook_is_copied_before_a_run_that_changes_it(workers: Workers, plan: Plan, tmp_path: Path):
+    output = out_of(tmp_path / "out")
+    backups = output.folder / "backups"
+
+    def copies() -> dict[str, list[float | None]]:
+        return {path.name: [row["score"] for row in read_scores(url_of(path))] for path in sorted(backups.glob("*.db"))}
+
+    run(workers, hand_in(plan, tmp_path / "in", ada=RIGHT), plan, output)
+    run(workers, hand_in(plan, tmp_path / "in", ada=RIGHT), plan, output)
+    assert copies() == {}
+    second = hand_in(plan, tmp_path / "in", ada=WRONG, ben=WRONG, cy=WRONG)
+    seen: list[Graded] = []
+
+    def stop(one: Graded) -> None:
+        seen.append(one)
+        if len(seen) == 3:  # after a batch was written
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        run(workers, second, plan, output, on_result=stop)
+    assert copies() == {"gradebook.1.db": [3.0, None]}
+    run(workers, second, plan, output)  # the same run goes on: its copy is there
+    assert copies() == {"gradebook.1.db": [3.0, None]}
+    run(workers, hand_in(plan, tmp_path / "in", ada=RIGHT), plan, output)
+    assert copies() == {"gradebook.1.db": [3.0, None], "gradebook.2.db": [0.0, 0.0, 0.0, None]}
+
+
+# -------------------------------------------------------------------- a lost zygote
+
+
+def lose(times: int, status: str) -> tuple[list[int], Any]:
+    calls: list[int] = []
+
+    def grade(plan: Plan, submission: Submission, cage: Cage) -> Score:
+        calls.append(1)
+        blank = ungraded(plan, submission, "")
+        lost = len(calls) <= times
+        if lost:
+            cage.drop()
+        state: Any = status if lost else "passed"
+        return replace(
+            blank, status="graded", score=1.0, checks=tuple(replace(check, status=state) for check in blank.checks)
+        )
+
+    return calls, grade
+
+
+@pytest.mark.parametrize(
+    ("times", "status", "tries", "end"),
+    [(1, "crashed", 2, "passed"), (2, "crashed", 2, "crashed"), (9, "timeout", 1, "timeout"), (0, "", 1, "passed")],
+)
+def test_a_submission_whose_confined_process_was_lost_is_tried_once_more(
+    workers: Workers, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    times: int, status: str, tries: int, end: str,
+):  # fmt: skip
+    calls, grade = lose(times, status)
+    monkeypatch.setattr(pipeline, "grade_one", grade)
+    (submission, _) = hand_in(plan, tmp_path / "in", ada=RIGHT)
+    (score,) = run(workers, [submission], plan, out_of(tmp_path / "out"))
+    assert len(calls) == tries
+    assert {check.status for check in score.checks} == {end}
+    sentence = "the confined process ended twice while this ran, so it counts as crashed"
+    assert score.reason.startswith(sentence) is (times == 2)
+    assert any(note.startswith(sentence) for note in score.notes) is (times == 2)
+
+
+def test_a_confined_process_that_does_not_start_is_tried_once_more(
+    workers: Workers, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, graded: list[str]
+):
+    real, calls = pipeline.grade_one, []
+
+    def grade(plan: Plan, submission: Submission, cage: Any) -> Score:
+        calls.append(submission.student)
+        if len(calls) == 1:
+            raise SandboxError("the confined process is gone")
+        return real(plan, submission, cage)
+
+    monkeypatch.setattr(pipeline, "grade_one", grade)
+    (submission, _) = hand_in(plan, tmp_path / "in", ada=RIGHT)
+    (score,) = run(workers, [submission], plan, out_of(tmp_path / "out"))
+    assert (calls, score.score) == (["ada", "ada"], 3.0)
+
+
+# -------------------------------------------------------------------- marks by hand
+
+
+def test_marks_by_hand_stay_and_are_listed_where_the_code_changed(workers: Workers, plan: Plan, tmp_path: Path):
+    output = out_of(tmp_path / "out")
+    run(workers, hand_in(plan, tmp_path / "in", **CLASS), plan, output)
+    with Gradebook(output.gradebook) as gradebook:
+        for student in ("ada", "ben"):
+            grade = gradebook.find_grade("halves", "halve", "halve", student)
+            grade.manual_score, grade.extra_credit, grade.needs_manual_grade = 0.5, 0.25, False
+            gradebook.find_comment("halve_solution", "halve", "halve", student).manual_comment = "Seen."
+        gradebook.db.commit()
+    found: dict[Any, Any] = {}
+    run(workers, hand_in(plan, tmp_path / "in", **CLASS), plan, output, force=True, on_look_again=found.update)
+    assert found == {}
+    assert "marked by hand" not in output.report.read_text()
+    changed = {**CLASS, "ada": RIGHT + "# again\n", "cy": WRONG}
+    submissions = hand_in(plan, tmp_path / "in", **changed)
+    submissions[0] = replace(submissions[0], cells=(Cell(1, changed["ada"]),))
+    run(workers, submissions, plan, output, on_look_again=found.update)
+    assert found == {("ada", "halve"): ("halves",)}
+    report = output.report.read_text()
+    assert "marked by hand" in report
+    assert "the code or the automatic score changed since a mark was given by hand (halves)" in report
+    assert "  ada: halve (halves)" in look_again_text(found)
+    with Gradebook(output.gradebook) as gradebook:
+        for student in ("ada", "ben"):
+            grade = gradebook.find_grade("halves", "halve", "halve", student)
+            assert (grade.manual_score, grade.extra_credit, grade.needs_manual_grade) == (0.5, 0.25, student == "ada")
+            assert gradebook.find_comment("halve_solution", "halve", "halve", student).manual_comment == "Seen."
+
+
+def test_a_new_copy_of_the_same_code_asks_for_nothing(workers: Workers, plan: Plan, tmp_path: Path):
+    output = out_of(tmp_path / "out")
+    (submission, _) = hand_in(plan, tmp_path / "in", ada=RIGHT)
+    run(workers, [submission], plan, output)
+    with Gradebook(output.gradebook) as gradebook:
+        gradebook.find_grade("halves", "halve", "halve", "ada").manual_score = 0.5
+        gradebook.db.commit()
+    found: dict[Any, Any] = {}
+    saved_again = replace(submission, content_hash="the outputs are others")
+    run(workers, [saved_again], plan, output, on_look_again=found.update)
+    assert found == {}
+    damaged = replace(submission, cells=(), content_hash="", unreadable="the file is empty")
+    run(workers, [damaged], plan, output, on_look_again=found.update)
+    assert found == {("ada", "halve"): ("halves",)}
+
+
+def test_a_long_list_for_the_terminal_is_cut_and_counted():
+    found = {(f"s{number:03}\x1b[2J", "halve"): ("halves",) for number in range(40)}
+    lines = look_again_text(found).split("\n")
+    assert len(lines) == 32
+    assert lines[-1] == "  and 10 more, which the class report lists"
+    assert "\x1b" not in "".join(lines)
+    assert look_again_text({}) == ""
+
+
+# ------------------------------------------------------------------------------ kills
+
+
+def killed(kills: int, seed: int, folder: Path) -> dict[str, Any]:
+    command = [sys.executable, str(Path(killing.__file__)), str(kills), str(seed), str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.needs("bubblewrap")
+def test_a_run_that_is_killed_a_few_times_ends_as_if_it_had_not_been(tmp_path: Path):
+    found = killed(5, 2, tmp_path)
+    assert found["difference"] == ""
+    assert found["equal"] == found["rounds"]
+    assert sum(found["kills"].values()) >= 5
+
+
+@pytest.mark.long
+@pytest.mark.needs("bubblewrap")
+def test_a_run_that_is_killed_a_hundred_times_ends_as_if_it_had_not_been(tmp_path: Path):
+    found = killed(100, 7, tmp_path)
+    assert found["difference"] == ""
+    assert found["equal"] == found["rounds"]
+    assert sum(found["kills"].values()) >= 100
+    assert all(found["kills"].values())
