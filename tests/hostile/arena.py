@@ -8,16 +8,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from attack import HONEST, STEP, Attack
-from host import descendants, host, picture
+from attack import OTHER, STEP, Attack
+from host import host, picture
 
 from autograder.collect import collect
-from autograder.models import Score
+from autograder.models import Exercise, Score
 from autograder.notebooks import submission_notebook
 from autograder.pipeline import Class, Output, grade_class
 from autograder.plan import Plan, recorded_plan
 
-NAME = f"{STEP.slug}.ipynb"
+HONEST = submission_notebook(OTHER, OTHER.solution)
+"""Handed in after each attack: of the other exercise, whose time budget is the real one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,23 +38,25 @@ class Fight:
     """Points of each attack and, as ``after <attack>``, of each honest submission, in the gradebook."""
 
 
-def plan(seconds: float) -> Plan:
-    """Return the plan of ``grad_scaler_step`` with another time budget."""
-    known = recorded_plan(STEP)
-    assert known is not None, "recorded.json is not current: autograder release"
-    return replace(known, exercise=replace(STEP, seconds=seconds))
+def plans(seconds: float) -> dict[str, Plan]:
+    """Return the plans of both exercises; the attacked one, ``grad_scaler_step``, with another time budget."""
+    known = {chosen.slug: recorded_plan(chosen) for chosen in (STEP, OTHER)}
+    found = {slug: one for slug, one in known.items() if one is not None}
+    assert len(found) == 2, "recorded.json is not current: autograder release"
+    attacked = found[STEP.slug]
+    return {**found, STEP.slug: replace(attacked, exercise=replace(STEP, seconds=seconds))}
 
 
 def fight(attacks: Sequence[Attack], seconds: float, folder: Path) -> Fight:
     """Grade all attacks with one worker, an honest submission after each, and look at the host before and after."""
     with host(folder) as made:
         for number, attack in enumerate(attacks):
-            _hand_in(made.tree / f"{number:03}a", made.fill(attack.file))
-            _hand_in(made.tree / f"{number:03}b", submission_notebook(STEP, HONEST))
+            hand_in(made.tree, f"{number:03}a", STEP, made.fill(attack.file))
+            hand_in(made.tree, f"{number:03}b", OTHER, HONEST)
         output = Output(made.out, f"sqlite:///{made.out / 'gradebook.db'}")
         before = picture(made)
         with Class(workers=1) as workers:
-            scores = grade_class(workers, collect(made.tree, [STEP.slug]), {STEP.slug: plan(seconds)}, output)
+            scores = grade_class(workers, collect(made.tree, [STEP.slug, OTHER.slug]), plans(seconds), output)
         after = picture(made)
         by_student = {score.student: score for score in scores}
         named = {attack.name: f"{number:03}" for number, attack in enumerate(attacks)}
@@ -67,8 +70,9 @@ def fight(attacks: Sequence[Attack], seconds: float, folder: Path) -> Fight:
         )  # fmt: skip
 
 
-def _hand_in(student: Path, text: str) -> None:
-    path = student / STEP.slug / NAME
+def hand_in(tree: Path, student: str, exercise: Exercise, text: str) -> None:
+    """Put a notebook where a student's belongs."""
+    path = tree / student / exercise.slug / f"{exercise.slug}.ipynb"
     path.parent.mkdir(parents=True)
     path.write_text(text, encoding="utf-8")
 
@@ -85,6 +89,3 @@ def _gradebook(path: Path) -> dict[str, float]:
         return {student: points or 0.0 for student, points in connection.execute(query)}
     finally:
         connection.close()
-
-
-__all__ = ["Fight", "descendants", "fight", "plan"]

@@ -13,6 +13,7 @@ from autograder.notebooks import submission_notebook
 
 STEP = catalog.load("grad_scaler_step")
 FULL = STEP.max_score
+OTHER = catalog.load("dynamic_loss_scale")
 HONEST = STEP.solution
 _BODY = HONEST.replace("from __future__ import annotations\n", "").replace("def grad_scaler_step(", "def honest(")
 SIGNATURE = "def grad_scaler_step(grads, scale, growth_factor=2.0, backoff_factor=0.5):\n"

@@ -8,13 +8,14 @@ import hashlib
 import os
 import resource
 import socket
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-MARK = "hostile-4711"
+MARK = f"hostile-{os.getpid()}"
 """In the name of every socket, key and object that an attack tries to leave."""
 SYSTEM_V_KEY = 0x4711
 _CHILD_SUBREAPER = 36
@@ -98,7 +99,7 @@ def picture(made: Host) -> dict[str, Any]:
         "canary in the output": (made.out / "canary.txt").read_text(),
         "working folder": os.getcwd(),
         "environment": dict(os.environ),
-        "processes": descendants(os.getpid()),
+        "processes": _settled_descendants(),
         "descriptors": _descriptors(),
         "sockets": _marked_sockets(),
         "System V objects": _marked_objects(),
@@ -113,6 +114,15 @@ def _of(path: Path) -> tuple[Any, ...]:
     found = path.lstat()
     text = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() and not path.is_symlink() else ""
     return (found.st_mode, found.st_uid, found.st_nlink, found.st_mtime_ns, text)
+
+
+def _settled_descendants(patience: int = 100) -> list[str]:
+    # A process that was killed a moment ago may still be giving back its memory.
+    for _ in range(patience):
+        if not (found := descendants(os.getpid())):
+            break
+        time.sleep(0.05)
+    return found
 
 
 def descendants(process: int) -> list[str]:

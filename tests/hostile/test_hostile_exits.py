@@ -21,41 +21,58 @@ ATTACKS = (
     in_call("SystemExit in a call", "raise SystemExit(0)", statuses="error", says="SystemExit"),
     in_call("KeyboardInterrupt in a call", "raise KeyboardInterrupt", says="exited by itself"),
     in_call(
-        "an exception of its own kind", "raise Passed('all checks passed')", before="class Passed(BaseException): pass",
-        statuses="error", says="Passed",
+        "an exception of its own kind",
+        "raise Passed('all checks passed')",
+        before="class Passed(BaseException): pass",
+        statuses="error",
+        says="Passed",
     ),
     in_call("kills itself", "import signal; os.kill(os.getpid(), signal.SIGKILL)", says="ended by SIGKILL"),
     in_call("kills its process group", "import signal; os.killpg(0, signal.SIGKILL)", says="ended by SIGKILL"),
     in_call("aborts", "os.abort()", says="SIGABRT"),
     in_call("reads address 0", "ctypes.string_at(0)", says="SIGSEGV"),
-    in_call("writes over the interpreter", "ctypes.memset(id(type(None)), 255, 4096); return None, 1.0", says="ended by"),
-    in_call("an alarm while it sleeps", "import signal, time; signal.setitimer(0, 0.01); time.sleep(3)", says="SIGALRM"),
+    in_call(
+        "writes over the interpreter", "ctypes.memset(id(type(None)), 255, 4096); return None, 1.0", says="ended by"
+    ),
+    in_call(
+        "an alarm while it sleeps", "import signal, time; signal.setitimer(0, 0.01); time.sleep(3)", says="SIGALRM"
+    ),
     in_cell(
         "signals to the warm process and to all",
         """\
         import signal
         for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGSTOP, signal.SIGINT, signal.SIGUSR1):
             for target in (1, -1, os.getppid(), @PID@):
-                attempt(f"kill {target} {number}", lambda: os.kill(target, number) or target)
+                try:
+                    os.kill(target, number)  # the first process of a namespace is spared what it does not handle
+                except OSError:
+                    pass
         """,
     ),
     in_cell(
         "a signal through a handle of the warm process",
         """\
         import signal
-        def act():
+        try:
             signal.pidfd_send_signal(os.pidfd_open(1), signal.SIGKILL)
-        attempt("pidfd", act)
+        except OSError:
+            pass
         """,
     ),
     in_cell("closes its own streams", "sys.stdout.close(); sys.stderr.close(); os.close(1); os.close(2)"),
     in_call(
-        "a call for no gradients loops", "while not grads: pass\nreturn honest(grads, scale, growth_factor, backoff_factor)",
-        earns=8, statuses="passed timeout", says="endless loop",
+        "a call for no gradients loops",
+        "while not grads: pass\nreturn honest(grads, scale, growth_factor, backoff_factor)",
+        earns=8,
+        statuses="passed timeout",
+        says="endless loop",
     ),
     in_call(
-        "dies of an inf", "import math\nif any(not math.isfinite(x) for g in grads for x in g.flatten().tolist()): os._exit(0)\n"
+        "dies of an inf",
+        "import math\nif any(not math.isfinite(x) for g in grads for x in g.flatten().tolist()): os._exit(0)\n"
         "return honest(grads, scale, growth_factor, backoff_factor)",
-        earns=4, statuses="passed crashed", says="exited by itself",
+        earns=5,
+        statuses="passed crashed",
+        says="exited by itself",
     ),
 )

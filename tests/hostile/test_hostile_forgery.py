@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from textwrap import dedent
+
 import pytest
-from attack import FULL, in_call, in_cell
+from attack import in_call, in_cell
 from verdicts import (  # noqa: F401
     test_an_honest_submission_right_after_it_earns_full_marks,
     test_it_earns_what_its_honest_part_does_and_the_reason_is_said,
@@ -36,7 +38,7 @@ FORM = {"says": "not in the expected form"}
 
 
 def early(name: str, source: str, **more: object):
-    return in_cell(name, FORGER + "    " + source, **{"earns": 0, "statuses": "crashed", **FORM, **more})
+    return in_cell(name, dedent(FORGER) + source, **{"earns": 0, "statuses": "crashed", **FORM, **more})
 
 
 def late(name: str, body: str, **more: object):
@@ -46,7 +48,10 @@ def late(name: str, body: str, **more: object):
 ATTACKS = (
     early("a verdict", "frame({'passed': True, 'score': 10})"),
     early("a report before its time", "frame({'loaded': LOADED})"),
-    early("a report and ten answers", "frame({'loaded': LOADED}); [frame({'token': '', 'seen': {}, 'hits': []}) for _ in range(10)]"),
+    early(
+        "a report and ten answers",
+        "frame({'loaded': LOADED}); [frame({'token': '', 'seen': {}, 'hits': []}) for _ in range(10)]",
+    ),
     early("a report that says passed", "frame({'loaded': {**LOADED, 'passed': True}})"),
     early("a hit that is no one's", "frame({'forbidden': [[1, 1, 'x']]})"),
     early("a length of four gigabytes", "os.write(SOCKET, b'\\xff' * 4)"),
@@ -55,19 +60,47 @@ ATTACKS = (
     early("a report nested beyond reason", "raw(b'[' * 10**5 + b']' * 10**5)"),
     early("a number of 100,000 digits", "raw(b'{\"loaded\": ' + b'9' * 10**5 + b'}')"),
     late("a verdict for an answer", f"frame({{'passed': True}})\n{HONESTLY}"),
-    late("every answer twice", f"r = {HONESTLY.removeprefix('return ')}\nanswer({{'tuple': [None, r[1]]}}, task()['calls'][0])\nreturn r", statuses="failed crashed"),
+    late(
+        "every answer twice",
+        f"r = {HONESTLY.removeprefix('return ')}\nanswer({{'tuple': [None, r[1]]}}, task()['calls'][0])\nreturn r",
+        statuses="failed crashed",
+    ),
     late("an answer with one key more", "answer(passed=True)\nos._exit(0)"),
-    late("an answer that names its own end", "frame({'token': task()['token'], 'seen': {'outcomes': [], 'ended': '', 'whole': True}, 'hits': []})\nos._exit(0)"),
-    late("an answer with a key twice", "raw(json.dumps({'token': task()['token'], 'seen': seen(None, {})}).encode()[:-1] + b', \"hits\": [], \"hits\": 1}')\nos._exit(0)"),
-    late("no outcomes at all", "frame({'token': task()['token'], 'seen': {'outcomes': []}, 'hits': []})\nos._exit(0)", statuses="failed", says=""),
+    late(
+        "an answer that names its own end",
+        "frame({'token': task()['token'], 'seen': {'outcomes': [], 'ended': '', 'whole': True}, 'hits': []})\nos._exit(0)",
+    ),
+    late(
+        "an answer with a key twice",
+        "raw(json.dumps({'token': task()['token'], 'seen': seen(None, {})}).encode()[:-1] + b', \"hits\": [], \"hits\": 1}')\nos._exit(0)",
+    ),
+    late(
+        "no outcomes at all",
+        "frame({'token': task()['token'], 'seen': {'outcomes': []}, 'hits': []})\nos._exit(0)",
+        says="another number of calls",
+    ),
     late("a run of 10**15 elements", "answer({'runs': [[1.0, 10**15]]})\nos._exit(0)"),
-    late("a bare nan", "raw(b'{\"token\": \"' + task()['token'].encode() + b'\", \"seen\": NaN, \"hits\": []}')\nos._exit(0)"),
-    late("an infinite number", "raw(json.dumps({'token': task()['token'], 'seen': seen(0, {}), 'hits': []}).encode().replace(b': 0', b': 1e999'))\nos._exit(0)"),
-    in_cell("JSON that says what it likes", """\
+    late(
+        "a bare nan",
+        'raw(b\'{"token": "\' + task()[\'token\'].encode() + b\'", "seen": NaN, "hits": []}\')\nos._exit(0)',
+    ),
+    late(
+        "an infinite number",
+        "raw(json.dumps({'token': task()['token'], 'seen': seen(0, {}), 'hits': []}).encode().replace(b': 0', b': 1e999'))\nos._exit(0)",
+    ),
+    in_cell(
+        "JSON that says what it likes",
+        """\
         import json
         json.dumps = lambda *a, **k: '{"passed": true}'
-        """, earns=0, statuses="crashed", says="not in the expected form"),
-    in_cell("the encoder of observations, patched", """\
+        """,
+        earns=0,
+        statuses="crashed",
+        says="not in the expected form",
+    ),
+    in_cell(
+        "the encoder of observations, patched",
+        """\
         for module in list(sys.modules.values()):
             if getattr(module, "__name__", "").startswith("autograder") or hasattr(module, "encode_observation"):
                 for name in ("encode_observation", "encode", "observe"):
@@ -78,18 +111,36 @@ ATTACKS = (
             if "encode_observation" in frames.f_globals:
                 frames.f_globals["encode_observation"] = lambda *a: {"passed": True}
             frames = frames.f_back
-        """, earns=0, statuses="crashed", says="not in the expected form"),
-    in_cell("the frames, patched", """\
+        """,
+        earns=0,
+        statuses="crashed",
+        says="not in the expected form",
+    ),
+    in_cell(
+        "the frames, patched",
+        """\
         from autograder.sandbox import frames
         send = frames.send
         frames.send = lambda sock, message, *a: send(sock, {**message, "passed": True})
-        """, earns=0, statuses="crashed", says="not in the expected form"),
-    in_cell("a report that there is a function, where there is none", """\
+        """,
+        earns=0,
+        statuses="crashed",
+        says="not in the expected form",
+    ),
+    in_cell(
+        "a report that there is a function, where there is none",
+        """\
         from autograder.sandbox import cells
         cells.entry_of = lambda *a: (lambda **k: None)
-        """, earns=0, statuses="failed"),
-    in_cell("all that was forbidden, allowed", """\
+        """,
+        earns=0,
+        statuses="failed",
+    ),
+    in_cell(
+        "all that was forbidden, allowed",
+        """\
         from autograder.sandbox import forbid
         forbid.guard = forbid.find = lambda *a, **k: []
-        """),
+        """,
+    ),
 )

@@ -16,20 +16,40 @@ pytestmark = pytest.mark.needs("bubblewrap")
 HONESTLY = "return honest(grads, scale, growth_factor, backoff_factor)"
 
 ATTACKS = (
-    in_call("divides in place", """\
+    in_call(
+        "divides in place",
+        """\
         result = honest(grads, scale, growth_factor, backoff_factor)
         for g in grads: g.div_(scale)
         return result
-        """, earns=9, statuses="passed failed"),
-    in_call("empties the list", f"result = {HONESTLY.removeprefix('return ')}\ngrads.clear()\nreturn result", earns=9, statuses="passed failed"),
-    in_call("resizes the tensors", f"result = {HONESTLY.removeprefix('return ')}\nfor g in grads: g.resize_(0)\nreturn result", earns=9, statuses="passed failed"),
-    in_call("puts other storage in", """\
+        """,
+        earns=9,
+        statuses="passed failed",
+    ),
+    in_call(
+        "empties the list",
+        f"result = {HONESTLY.removeprefix('return ')}\ngrads.clear()\nreturn result",
+        earns=9,
+        statuses="passed failed",
+    ),
+    in_call(
+        "resizes the tensors",
+        f"result = {HONESTLY.removeprefix('return ')}\nfor g in grads: g.resize_(0)\nreturn result",
+        earns=9,
+        statuses="passed failed",
+    ),
+    in_call(
+        "puts other storage in",
+        """\
         import torch
         result = honest(grads, scale, growth_factor, backoff_factor)
-        for g in grads: g.data = torch.zeros(10**4)
+        for g in grads: g.data = torch.zeros(2)
         return result
-        """, earns=9, statuses="passed failed"),
-    in_call("returns the inputs themselves", "return grads, scale * growth_factor", earns=1, statuses="passed failed"),
+        """,
+        earns=9,
+        statuses="passed failed",
+    ),
+    in_call("returns the inputs themselves", "return grads, scale * growth_factor", earns=3, statuses="passed failed"),
     in_call(
         "keeps what it was given and changes it later",
         f"""\
@@ -37,7 +57,9 @@ ATTACKS = (
         kept.extend(grads)
         {HONESTLY}
         """,
-        before="kept = []", earns=FULL, statuses="passed",
+        before="kept = []",
+        earns=FULL,
+        statuses="passed",
     ),
     in_call(
         "keeps what it returned and changes it later",
@@ -47,7 +69,9 @@ ATTACKS = (
         kept.extend(result[0] or [])
         return result
         """,
-        before="kept = []", earns=FULL, statuses="passed",
+        before="kept = []",
+        earns=FULL,
+        statuses="passed",
     ),
     in_call(
         "answers with what it answered before",
@@ -55,7 +79,9 @@ ATTACKS = (
         if not kept: kept.append(honest(grads, scale, growth_factor, backoff_factor))
         return kept[0]
         """,
-        before="kept = []", earns=0, statuses="failed",
+        before="kept = []",
+        earns=0,
+        statuses="failed",
     ),
     in_call(
         "counts its calls and errs at the last",
@@ -64,23 +90,48 @@ ATTACKS = (
         if len(count) > 100: return None
         return honest(grads, scale, growth_factor, backoff_factor)
         """,
-        before="count = []", earns=0, statuses="failed",
+        before="count = []",
+        earns=7,
+        statuses="passed failed",
     ),
-    in_cell("inputs that are built as zeros", """\
+    in_cell(
+        "inputs that are built as zeros",
+        """\
         import torch
         real = torch.tensor
         torch.tensor = lambda values, **k: real([0.0] * len(values), **{**k, "dtype": torch.float32})
-        """, earns=0, statuses="failed passed"),
-    in_cell("inputs that are lists", """\
+        """,
+        earns=1,
+        statuses="failed passed",
+    ),
+    in_cell(
+        "inputs that are lists",
+        """\
         from autograder import scenarios
         scenarios.build = lambda arguments, *a: {**arguments, "grads": [], "scale": 1.0}
-        """, earns=0, statuses="failed passed"),
-    in_cell("a device that is none", "import torch\ntorch.set_default_device('meta')", earns=0, statuses="failed passed error"),
-    in_cell("another default dtype", "import torch\ntorch.set_default_dtype(torch.float64)\ntorch.set_printoptions(precision=1)\ntorch.use_deterministic_algorithms(True)"),
-    in_cell("gradients switched off and on", "import torch\ntorch.set_grad_enabled(False)\ntorch.autograd.set_detect_anomaly(True)"),
-    in_call("requires gradients", "for g in grads: g.requires_grad_()\nresult = honest(grads, scale, growth_factor, backoff_factor)\nreturn result", earns=FULL, statuses="passed"),
+        """,
+        earns=0,
+        statuses="failed",
+    ),
+    in_cell("a device that is none", "import torch\ntorch.set_default_device('meta')"),
+    in_cell(
+        "another default dtype",
+        "import torch\ntorch.set_default_dtype(torch.float64)\ntorch.set_printoptions(precision=1)",
+    ),
+    in_cell(
+        "gradients switched off and on",
+        "import torch\ntorch.set_grad_enabled(False)\ntorch.autograd.set_detect_anomaly(True)",
+    ),
+    in_call(
+        "requires gradients",
+        "for g in grads: g.requires_grad_()\nresult = honest(grads, scale, growth_factor, backoff_factor)\nreturn result",
+        earns=FULL,
+        statuses="passed",
+    ),
     # What the confined side says of the inputs is a claim: one point at the most, and it is this one.
-    in_cell("the scenario says that inputs are as they were", """\
+    in_cell(
+        "the scenario says that inputs are as they were",
+        """\
         from autograder import scenarios
         from autograder.models import Outcome
         real = scenarios.build
@@ -89,5 +140,6 @@ ATTACKS = (
             returned = scenarios.plain(function(**built))
             return Outcome(returned=returned, after=dict(arguments))
         scenarios.SCENARIOS["call"] = call
-        """),
+        """,
+    ),
 )

@@ -40,7 +40,9 @@ def many_points(notebook: Notebook) -> None:
 
 
 def negative_and_odd_points(notebook: Notebook) -> None:
-    for name, points in zip(CHECK_IDS, (-1, float("inf"), "ten", None, [], {}, True, 1e308, -0.0, 10**30), strict=False):
+    for name, points in zip(
+        CHECK_IDS, (-1, float("inf"), "ten", None, [], {}, True, 1e308, -0.0, 10**30), strict=False
+    ):
         cell_with(notebook, name)["metadata"]["nbgrader"]["points"] = points
 
 
@@ -69,13 +71,19 @@ def ids_that_are_paths(notebook: Notebook) -> None:
 
 
 def ids_that_are_odd(notebook: Notebook) -> None:
-    for cell, name in zip(notebook["cells"], (None, 7, [], {}, "x" * 10**5, "\ud800", "'; DROP TABLE grade; --"), strict=False):
+    for cell, name in zip(
+        notebook["cells"], (None, 7, [], {}, "x" * 10**5, "\ud800", "'; DROP TABLE grade; --"), strict=False
+    ):
         cell["id"] = name
         cell["metadata"]["nbgrader"] = {"grade_id": name, "grade": False, "solution": False}
 
 
 def another_kernel(notebook: Notebook) -> None:
-    notebook["metadata"]["kernelspec"] = {"name": "../../evil", "argv": ["/bin/sh", "-c", "touch @HOME@/x"], "language": "sh"}
+    notebook["metadata"]["kernelspec"] = {
+        "name": "../../evil",
+        "argv": ["/bin/sh", "-c", "touch @HOME@/x"],
+        "language": "sh",
+    }
     notebook["metadata"]["language_info"] = {"name": "ruby", "nbconvert_exporter": "os.system", "file_extension": ".sh"}
 
 
@@ -85,7 +93,11 @@ def widgets(notebook: Notebook) -> None:
 
 
 def outputs_of_html(notebook: Notebook) -> None:
-    data = {"text/html": SCRIPT, "application/javascript": "alert(1)", "image/svg+xml": f"<svg onload='alert(1)'>{SCRIPT}</svg>"}
+    data = {
+        "text/html": SCRIPT,
+        "application/javascript": "alert(1)",
+        "image/svg+xml": f"<svg onload='alert(1)'>{SCRIPT}</svg>",
+    }
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
             cell["outputs"] = [{"output_type": "display_data", "data": data, "metadata": {}}]
@@ -94,7 +106,9 @@ def outputs_of_html(notebook: Notebook) -> None:
 def outputs_that_say_passed(notebook: Notebook) -> None:
     for name in CHECK_IDS:
         text = "✓ passed (1 point)\n10 of 10 points\n"
-        cell_with(notebook, name).update(outputs=[{"output_type": "stream", "name": "stdout", "text": text}], execution_count=1)
+        cell_with(notebook, name).update(
+            outputs=[{"output_type": "stream", "name": "stdout", "text": text}], execution_count=1
+        )
 
 
 def attachments(notebook: Notebook) -> None:
@@ -113,18 +127,33 @@ def another_exercise(notebook: Notebook) -> None:
 
 
 def magics(notebook: Notebook) -> None:
-    lines = ("!touch @HOME@/x", "%%bash\ntouch @HOME@/x", "%run @CWD@/canary.txt", "%load_ext x", "%%writefile /scratch/x\nx",
-             "%env LEFT=1", "%cd /", "!!id", "x = !id", "%%html\n" + SCRIPT, "%%javascript\nalert(1)", "%pip install x", "%%sh\nid")
+    lines = (
+        "!touch @HOME@/x",
+        "%%bash\ntouch @HOME@/x",
+        "%run @CWD@/canary.txt",
+        "%load_ext x",
+        "%%writefile /scratch/x\nx",
+        "%env LEFT=1",
+        "%cd /",
+        "!!id",
+        "x = !id",
+        "%%html\n" + SCRIPT,
+        "%%javascript\nalert(1)",
+        "%pip install x",
+        "%%sh\nid",
+    )
     notebook["cells"][:0] = [code(line) for line in lines]
 
 
 def tags(notebook: Notebook) -> None:
     for cell in notebook["cells"]:
-        cell["metadata"].update(tags=["skip-execution", "remove_cell", "raises-exception"], editable=True, deletable=True)
+        cell["metadata"].update(
+            tags=["skip-execution", "remove_cell", "raises-exception"], editable=True, deletable=True
+        )
 
 
-def five_thousand_cells(notebook: Notebook) -> None:
-    notebook["cells"][:0] = [code(f"raise ValueError({number})") for number in range(5000)]
+def hundreds_of_cells(notebook: Notebook) -> None:
+    notebook["cells"][:0] = [code(f"raise ValueError({number})") for number in range(300)]
 
 
 def a_version_of_its_own(notebook: Notebook) -> None:
@@ -144,7 +173,14 @@ ATTACKS = (
     in_notebook("no checks, honestly answered", no_checks, answer=HONEST, earns=FULL, statuses="passed"),
     in_notebook("each check four times", checks_twice),
     in_notebook("every cell is an answer", every_cell_is_an_answer),
-    in_notebook("the answer is marked as a check", the_answer_is_a_check, answer=HONEST, statuses="error", says="there is no `grad_scaler_step`"),
+    in_notebook(
+        "the answer is marked as a check",
+        the_answer_is_a_check,
+        answer=HONEST,
+        statuses="not_run",
+        says="untouched",
+        status="not_started",
+    ),
     in_notebook("ids that are paths", ids_that_are_paths),
     in_notebook("ids that are odd", ids_that_are_odd, answer=HONEST, earns=FULL, statuses="passed"),
     in_notebook("another kernel", another_kernel),
@@ -156,7 +192,7 @@ ATTACKS = (
     in_notebook("another exercise's name", another_exercise),
     in_notebook("magics and commands", magics, answer=HONEST, earns=FULL, statuses="passed"),
     in_notebook("tags", tags),
-    in_notebook("five thousand cells that raise", five_thousand_cells, answer=HONEST, earns=FULL, statuses="passed"),
+    in_notebook("hundreds of cells that raise", hundreds_of_cells, answer=HONEST, earns=FULL, statuses="passed"),
     in_notebook("a version of its own", a_version_of_its_own),
     in_notebook("a right answer, overwritten", a_name_that_is_taken, answer=HONEST),
 )
@@ -175,4 +211,4 @@ def test_no_markup_of_theirs_is_in_what_an_instructors_browser_renders(fought: F
 
 
 def test_no_file_is_written_elsewhere(fought: Fight) -> None:
-    assert not [path for path in fought.out.parent.parent.rglob("*escaped*")]
+    assert not list(fought.out.parent.parent.rglob("*escaped*"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from attack import in_call, in_cell
+from attack import in_cell
 from verdicts import (  # noqa: F401
     test_an_honest_submission_right_after_it_earns_full_marks,
     test_it_earns_what_its_honest_part_does_and_the_reason_is_said,
@@ -31,17 +31,26 @@ LOOK = """\
     """
 
 ATTACKS = (
-    in_cell("files", """\
+    in_cell(
+        "files",
+        """\
         open("/scratch/answers", "w").write("x"); os.makedirs("/scratch/.a/b"); os.symlink("/usr", "/scratch/usr")
-        os.mkfifo("/scratch/pipe"); os.setxattr("/scratch", "user.left", b"x"); os.chmod("/scratch", 0o500)
-        """),
+        os.mkfifo("/scratch/pipe")
+        attempt("mode", lambda: os.chmod("/scratch", 0o500)) if os.stat("/scratch").st_uid != os.getuid() else None
+        """,
+    ),
     in_cell("a look after files", LOOK),
-    in_cell("objects that outlive their process", """\
+    in_cell(
+        "objects that outlive their process",
+        """\
         LIBC.shmget(0x4711, 2**20, 0o1666); LIBC.msgget(0x4711, 0o1666); LIBC.semget(0x4711, 1, 0o1666)
         LIBC.mq_open(b"/left", 0o102, 0o666, None)
-        """),
+        """,
+    ),
     in_cell("a look after objects", LOOK),
-    in_cell("a daemon", """\
+    in_cell(
+        "a daemon",
+        """\
         import signal
         for number in (1, 2, 15): signal.signal(number, signal.SIG_IGN)
         def act():
@@ -51,22 +60,34 @@ ATTACKS = (
             return child
         attempt("fork", act)
         attempt("vfork", lambda: os.posix_spawn("/bin/sleep", ["sleep", "1000"], {}, setsid=True))
-        """),
-    in_cell("sockets with names", """\
+        """,
+    ),
+    in_cell(
+        "sockets with names",
+        """\
         import socket
         kept = []
         for address in ("\\0@MARK@-left", "/scratch/left"):
             kept.append(socket.socket(socket.AF_UNIX)); kept[-1].bind(address); kept[-1].listen()
         kept.append(socket.socket()); kept[-1].bind(("127.0.0.1", 4711)); kept[-1].listen()
-        """),
+        """,
+    ),
     in_cell("a look after sockets and daemons", LOOK),
-    in_cell("state of Python", """\
+    in_cell(
+        "state of Python",
+        """\
         import builtins, json
         builtins.LEFT = json.LEFT = 1
         os.environ["LEFT"] = "1"; os.umask(0o777); os.chdir("/usr"); del builtins.len
-        """, earns=0, statuses="crashed", says="exited by itself"),
+        """,
+        earns=0,
+        statuses="crashed",
+        says="exited by itself",
+    ),
     in_cell("a look after state", LOOK),
-    in_cell("modules for the next import", """\
+    in_cell(
+        "modules for the next import",
+        """\
         import py_compile
         for name in ("torch", "numpy", "json", "sitecustomize", "usercustomize"):
             open(f"/scratch/{name}.py", "w").write("print('GOT imported')")
@@ -77,9 +98,12 @@ ATTACKS = (
         for folder in sys.path:
             attempt(folder, lambda: os.mkdir(f"{folder}/__pycache__/left") or "made")
             attempt(folder, lambda: open(f"{folder}/left.pth", "w"))
-        """),
+        """,
+    ),
     in_cell("a magic that would read a profile", "%time x = 1\nimport wave, json, torch"),
-    in_cell("limits and priority of the warm process", """\
+    in_cell(
+        "limits and priority of the warm process",
+        """\
         import resource
         for kind in (resource.RLIMIT_NOFILE, resource.RLIMIT_STACK, resource.RLIMIT_FSIZE):
             try: resource.prlimit(1, kind, (3, 3))
@@ -87,26 +111,45 @@ ATTACKS = (
         for act in (lambda: os.setpriority(0, 1, 19), lambda: os.sched_setaffinity(1, {0}), lambda: os.sched_setscheduler(1, os.SCHED_IDLE, os.sched_param(0))):
             try: act()
             except OSError: pass
-        """),
-    in_cell("a look after limits", LOOK + """
+        """,
+    ),
+    in_cell(
+        "a look after limits",
+        LOOK
+        + """
     import resource
     if resource.getrlimit(resource.RLIMIT_NOFILE) != (64, 64) or os.getpriority(0, 0) > 0: got("limits", 0)
-    """),
-    in_cell("priority of all disks' work", """\
+    """,
+    ),
+    in_cell(
+        "priority of all disks' work",
+        """\
         if INTEL:
             LIBC.syscall(251, 1, 1, (3 << 13) | 7)  # ioprio_set: the warm process becomes idle
-        """),
-    in_cell("a look after priority", """\
+        """,
+    ),
+    in_cell(
+        "a look after priority",
+        """\
         if INTEL and LIBC.syscall(252, 1, 0) == (3 << 13) | 7: got("the priority that another left", 0)
-        """),
-    in_cell("a key that stays", """\
+        """,
+        open_fault="leftovers.inherited does not look at ioprio_get; or seccomp refuses ioprio_set",
+    ),
+    in_cell(
+        "a key that stays",
+        """\
         if INTEL:
             LIBC.syscall(248, b"user", b"@MARK@-left", b"answers", 7, -4)
-        """),
-    in_cell("a look after keys", """\
+        """,
+    ),
+    in_cell(
+        "a look after keys",
+        """\
         if INTEL:
             buffer = ctypes.create_string_buffer(100)
             key = LIBC.syscall(250, 10, -4, b"user", b"@MARK@-left", 0)
             if key >= 0: got("the key that another left", key)
-        """),
+        """,
+        open_fault="the user keyring belongs to the uid, not to a namespace; seccomp must refuse add_key and keyctl",
+    ),
 )

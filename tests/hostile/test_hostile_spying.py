@@ -27,7 +27,8 @@ ATTACKS = (
             here = here.f_back
         {HONESTLY}
         """,
-        earns=10, statuses="passed",
+        earns=10,
+        statuses="passed",
     ),
     in_call(
         "all objects of the process",
@@ -42,21 +43,31 @@ ATTACKS = (
                     got("an object", name)
         {HONESTLY}
         """,
-        before="seen = []", earns=10, statuses="passed",
+        before="seen = []",
+        earns=10,
+        statuses="passed",
     ),
-    in_cell("modules that judge", """\
+    in_cell(
+        "modules that judge",
+        """\
         import importlib
         for name in ("grading", "attempt", "plan", "catalog", "reference", "recorded", "secret", "gradebook", "pipeline",
                      "notebooks", "collect", "recognize", "known", "prove"):
             attempt(name, lambda: importlib.import_module(f"autograder.{name}"))
             if f"autograder.{name}" in sys.modules: got("a module", name)
-        """),
-    in_cell("sources by inspect", """\
+        """,
+    ),
+    in_cell(
+        "sources by inspect",
+        """\
         import inspect
         for frame in inspect.stack():
             attempt("source", lambda: [line for line in inspect.getsource(frame.frame).split("\\n") if "solution" + "s/" in line][0])
-        """),
-    in_cell("the environment", """\
+        """,
+    ),
+    in_cell(
+        "the environment",
+        """\
         text = repr(dict(os.environ))
         for path in ("/proc/self/environ", "/proc/1/environ", "/proc/@PID@/environ"):
             try:
@@ -66,29 +77,44 @@ ATTACKS = (
         for word in ("CANARY", "@HOME@", "@CWD@"):
             if word in text: got("environment", word)
         print(text)
-        """),
-    in_cell("home, working folder, checkout", """\
+        """,
+    ),
+    in_cell(
+        "home, working folder, checkout",
+        """\
         for path in ("@HOME@", "@HOME@/.ssh/canary.txt", "@CWD@/canary.txt", "@ROOT@/solutions", "@ROOT@/exercises",
-                     "@ROOT@/.git", "@ROOT@/.course_secret", "/root", "/home", "/etc/passwd", "/etc/shadow", "/work"):
+                     "@ROOT@/.git", "@ROOT@/.course_secret", "/etc/passwd", "/etc/shadow"):
             attempt(path, lambda: os.listdir(path) if os.path.isdir(path) else open(path).read())
-        """),
-    in_cell("others' submissions and the gradebook", """\
+        """,
+    ),
+    in_cell(
+        "others' submissions and the gradebook",
+        """\
         for path in ("@TREE@", "@TREE@/victim/notes/canary.txt", "@OUT@", "@OUT@/gradebook.db", "@OUT@/canary.txt"):
             attempt(path, lambda: os.listdir(path) if os.path.isdir(path) else open(path, "rb").read())
-        """),
-    in_cell("notebooks anywhere", """\
+        """,
+    ),
+    in_cell(
+        "notebooks anywhere",
+        """\
         for folder, folders, files in os.walk("/"):
-            if folder in ("/proc", "/usr", "/dev"): folders.clear()
+            if folder in ("/proc", "/usr", "/dev", sys.prefix, sys.base_prefix): folders.clear()
             for name in files:
                 if name.endswith(".ipynb") or name in ("gradebook.db", "recorded.json", "canary.txt"): got("a file", name)
-        """),
-    in_cell("processes of others", """\
+        """,
+    ),
+    in_cell(
+        "processes of others",
+        """\
         for name in os.listdir("/proc"):
             if name.isdigit() and int(name) not in (1, os.getpid()): got("a process", name)
         for name in ("@PID@", "self/task/../../@PID@"):
             attempt(name, lambda: os.listdir(f"/proc/{name}/fd"))
-        """),
-    in_cell("memory of the warm process", """\
+        """,
+    ),
+    in_cell(
+        "memory of the warm process",
+        """\
         for what in ("mem", "maps", "fd", "environ", "root", "cwd", "exe", "task/1/mem", "map_files", "stack", "auxv"):
             path = f"/proc/1/{what}"
             attempt(path, lambda: os.listdir(path) if os.path.isdir(path) else os.open(path, os.O_RDONLY))
@@ -100,7 +126,8 @@ ATTACKS = (
         part = Part(ctypes.addressof(buffer), 8)
         libc("process_vm_readv", 1, ctypes.byref(part), 1, ctypes.byref(Part(id(None), 8)), 1, 0)
         syscall("pidfd_getfd", 438, os.pidfd_open(1), 3, 0)
-        """),
+        """,
+    ),
     in_call(
         "the question after this one",
         f"""\
@@ -110,29 +137,42 @@ ATTACKS = (
         attempt("a question to come", lambda: sock.recv(100, socket.MSG_PEEK | socket.MSG_DONTWAIT))
         {HONESTLY}
         """,
-        earns=10, statuses="passed",
+        earns=10,
+        statuses="passed",
     ),
-    in_cell("the grader's own questions, asked by itself", """\
+    in_cell(
+        "the grader's own questions, asked by itself",
+        """\
         from autograder.sandbox import frames
         import socket, time
         fd = next(n for n in range(3, 64) if os.path.exists(f"/proc/self/fd/{n}"))
         sock = socket.socket(fileno=os.dup(fd))
         frames.send(sock, {"do": "fork"})
         attempt("an answer", lambda: frames.receive(sock, time.monotonic() + 0.2))
-        """, earns=0, statuses="crashed", says="not in the expected form"),
-    in_cell("what torch left in memory", """\
+        """,
+        earns=0,
+        statuses="crashed",
+        says="not in the expected form",
+    ),
+    in_cell(
+        "what torch left in memory",
+        """\
         import torch
         for _ in range(50):
             data = torch.empty(2**16, dtype=torch.uint8).numpy().tobytes()
             if b"can" + b"ary-" in data: got("memory", data[:20])
-        """),
-    in_cell("kernel logs and keys", """\
-        for path in ("/dev/kmsg", "/proc/kcore", "/proc/kallsyms", "/proc/keys", "/sys/kernel", "/proc/sched_debug", "/proc/config.gz"):
+        """,
+    ),
+    in_cell(
+        "kernel logs and keys",
+        """\
+        for path in ("/dev/kmsg", "/proc/kcore", "/proc/kallsyms", "/proc/keys", "/sys/kernel", "/proc/sched_debug"):
             if path == "/proc/kallsyms":
                 attempt(path, lambda: [line for line in open(path) if not line.startswith("0000000000000000")][0])
             elif path == "/proc/keys":
-                attempt(path, lambda: [line for line in open(path) if "@MARK@" in line][0])
+                attempt(path, lambda: [line for line in open(path) if "canary" in line][0])
             else:
                 attempt(path, lambda: os.listdir(path) if os.path.isdir(path) else open(path, "rb").read(10))
-        """),
+        """,
+    ),
 )

@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
-KINDS = sorted(path.stem for path in Path(__file__).parent.glob("test_hostile_*.py") if path.stem != "test_hostile_suite")
+KINDS = sorted(
+    path.stem for path in Path(__file__).parent.glob("test_hostile_*.py") if path.stem != "test_hostile_suite"
+)
 
 
 def test_there_are_at_least_60_attacks_and_several_of_each_kind() -> None:

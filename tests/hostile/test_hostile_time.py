@@ -46,7 +46,6 @@ ATTACKS = (
         "a pickle of billions",
         """\
         import pickle
-        bomb = b"(l" + b"(l" * 0
         thing = []
         for _ in range(40):
             thing = [thing, thing]
@@ -55,39 +54,53 @@ ATTACKS = (
         **NEVER,
     ),
     in_call(
-        "a finalizer that loops", "Slow()\nreturn honest(grads, scale, growth_factor, backoff_factor)",
-        before="class Slow:\n    def __del__(self):\n        while True: pass", **NEVER,
+        "a finalizer that loops",
+        "Slow()\nreturn honest(grads, scale, growth_factor, backoff_factor)",
+        before="class Slow:\n    def __del__(self):\n        while True: pass",
+        **NEVER,
     ),
     in_call(
-        "a repr that loops", "return Slow(), 1.0",
-        before="class Slow:\n    def __repr__(self):\n        while True: pass", **NEVER,
+        "a repr that loops",
+        "return Slow(), 1.0",
+        before="class Slow:\n    def __repr__(self):\n        while True: pass",
+        **NEVER,
     ),
     in_call(
-        "a class attribute that loops when it is looked at", "return Slow()",
-        before="class Slow:\n    @property\n    def __class__(self):\n        while True: pass", **NEVER,
+        "a class attribute that loops when it is looked at",
+        "return Slow()",
+        before="class Slow:\n    @property\n    def __class__(self):\n        while True: pass",
+        **NEVER,
     ),
     in_call(
-        "an exception whose text never ends", "raise Slow",
-        before="class Slow(Exception):\n    def __str__(self):\n        while True: pass", **NEVER,
+        "an exception whose text never ends",
+        "raise Slow",
+        before="class Slow(Exception):\n    def __str__(self):\n        while True: pass",
+        **NEVER,
     ),
     in_call(
-        "an audit hook that loops", "return honest(grads, scale, growth_factor, backoff_factor)",
+        "an audit hook that loops",
+        "return honest(grads, scale, growth_factor, backoff_factor)",
         before="def hook(*_):\n    while ready: pass\nready = False\nsys.addaudithook(hook)\nready = True",
-        statuses="timeout", says="did not finish",
+        statuses="timeout",
+        says="did not finish",
     ),
     in_call(
-        "a trace function that loops", "sys.settrace(trace)\nreturn honest(grads, scale)",
-        before="def trace(*_):\n    while True: pass", **NEVER,
+        "a trace function that loops",
+        "sys.settrace(trace)\nreturn honest(grads, scale)",
+        before="def trace(*_):\n    while True: pass",
+        **NEVER,
     ),
     in_call(
         "a collection that never ends",
         "import gc\ngc.callbacks.append(loop)\ngc.collect()\nreturn None, 1.0",
-        before="def loop(*_):\n    while True: pass", **NEVER,
+        before="def loop(*_):\n    while True: pass",
+        **NEVER,
     ),
     in_call(
         "a timer whose handler loops",
         "import signal, time\nsignal.signal(14, loop)\nsignal.setitimer(0, 0.001)\ntime.sleep(1)",
-        before="def loop(*_):\n    while True: pass", **NEVER,
+        before="def loop(*_):\n    while True: pass",
+        **NEVER,
     ),
     in_cell(
         "work for after the end",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from arena import Fight
-from attack import FULL, Attack
+from attack import FULL, OTHER, Attack
 
 
 def test_it_earns_what_its_honest_part_does_and_the_reason_is_said(fought: Fight, attack: Attack) -> None:
@@ -21,8 +21,8 @@ def test_it_earns_what_its_honest_part_does_and_the_reason_is_said(fought: Fight
 
 
 def test_an_honest_submission_right_after_it_earns_full_marks(fought: Fight, attack: Attack) -> None:
-    assert fought.honest[attack.name].score == FULL
-    assert fought.gradebook[f"after {attack.name}"] == FULL
+    assert fought.honest[attack.name].score == OTHER.max_score
+    assert fought.gradebook[f"after {attack.name}"] == OTHER.max_score
 
 
 def test_the_host_is_as_it_was(fought: Fight) -> None:
