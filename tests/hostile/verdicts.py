@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import re
+
 from arena import Fight
 from attack import FULL, OTHER, Attack
+
+BROKEN = re.compile("NameError|SyntaxError|IndentationError")
 
 
 def test_it_earns_what_its_honest_part_does_and_the_reason_is_said(fought: Fight, attack: Attack) -> None:
     score = fought.scores[attack.name]
     said = [score.reason, *(check.message for check in score.checks if check.status != "passed")]
     assert score.status == attack.status, score.reason
+    assert "GOT" not in repr(score), score.output
+    if "SIGSYS" in score.reason:  # the walls may end an attack outright, and then nothing of it is graded
+        assert score.score == fought.gradebook[attack.name] == 0
+        return
     assert {check.status for check in score.checks} == attack.statuses, said
     assert (score.score or 0.0) == attack.earns
     assert score.max_score == FULL
     assert fought.gradebook[attack.name] == attack.earns
     assert any(attack.says in text for text in said), said
     assert len(score.reason.splitlines()) <= 1
-    assert "GOT" not in repr(score), score.output
-    assert not [note for note in score.notes if "NameError" in note or "SyntaxError" in note], "the attack is broken"
+    if "def attempt(" in attack.file:
+        assert not [note for note in score.notes if BROKEN.search(note)], "the attack itself is broken"
 
 
 def test_an_honest_submission_right_after_it_earns_full_marks(fought: Fight, attack: Attack) -> None:
