@@ -29,6 +29,8 @@ _ID_LENGTH: Final = 128
 _WORK: Final = (".ipynb", ".py", ".zip")
 _ASCII: Final = "".join(map(chr, range(32, 127))).replace("\\", "") + "\\n.xn--maana-pta"
 """Codecs that read this otherwise, as punycode does, can neither hold source code nor be trusted to be fast."""
+_CODE: Final = 2**20
+"""Characters of a Python file; a notebook's code has the same limit."""
 _NAMED: Final = 5
 """How many names a sentence lists before it only counts."""
 
@@ -252,6 +254,8 @@ def _python(data: bytes) -> tuple[tuple[Cell, ...], tuple[str, ...]]:
         raise Unreadable(f"{trouble}; save it as UTF-8") from None
     if "\0" in source:
         raise Unreadable("the file holds NUL characters, as no Python source does; save it as UTF-8")
+    if len(source) > _CODE:
+        raise Unreadable(f"the file has {len(source)} characters, and at most {_CODE} are graded; shorten it")
     return (Cell(1, source),), ()
 
 

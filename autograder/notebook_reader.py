@@ -17,6 +17,13 @@ Json: TypeAlias = dict[str, Any]
 
 _DIGITS: Final = 18
 """Longer integers cost quadratic time to read, and nothing here needs one."""
+_CONTAINERS: Final = 1_000_000
+"""Lists and objects in a file; each costs its reader far more than its two bytes, and other workers wait meanwhile."""
+_CELLS: Final = 2_000
+"""Cells of a notebook, of whatever kind."""
+_CODE: Final = 2**20
+"""Characters of all code cells together."""
+_CLEAR: Final = "clear what does not belong to the answer and hand it in again"
 _NAMED: Final = 5
 """How many cells a note names before it only counts."""
 
@@ -88,6 +95,8 @@ def read_notebook(data: bytes) -> ReadNotebook:
     cells = tuple(Cell(cell.number, cell.source) for cell in raw if cell.kind == "code" and not cell.graded)
     if not any(cell.source.strip() for cell in cells):
         raise Unreadable("the notebook has no code cell with an answer in it: all were removed or are empty")
+    if (size := sum(len(cell.source) for cell in cells)) > _CODE:
+        raise Unreadable(f"its code cells have {size} characters, and at most {_CODE} are graded; {_CLEAR}")
     return ReadNotebook(cells, notes)
 
 
@@ -113,6 +122,8 @@ def read_cells(data: bytes) -> tuple[tuple[RawCell, ...], tuple[str, ...]]:
 def _parse(data: bytes) -> Any:
     if not data.strip():
         raise Unreadable("the file is empty")
+    if (count := data.count(b"[") + data.count(b"{")) > _CONTAINERS:
+        raise Unreadable(f"the file has {count} brackets, and at most {_CONTAINERS} are read; {_CLEAR}")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -145,6 +156,8 @@ def _cell_list(notebook: Any) -> list[Any]:
         raise Unreadable("the notebook is damaged: its cells are not a list")
     if not cells:
         raise Unreadable("the notebook has no cells")
+    if len(cells) > _CELLS:
+        raise Unreadable(f"the notebook has {len(cells)} cells, and at most {_CELLS} are read; {_CLEAR}")
     return cells
 
 

@@ -300,9 +300,9 @@ def test_copied_cells_are_noted_once_and_both_kept() -> None:
 
 
 def test_many_odd_cells_make_a_short_note() -> None:
-    read = read_notebook(notebook(*[None] * 99_999, code("a = 1")))
-    assert read.cells == (Cell(100_000, "a = 1"),)
-    assert read.notes == ("cells 1, 2, 3, 4, 5 and 99994 more: not a cell, left out",)
+    read = read_notebook(notebook(*[None] * 1_999, code("a = 1")))
+    assert read.cells == (Cell(2_000, "a = 1"),)
+    assert read.notes == ("cells 1, 2, 3, 4, 5 and 1994 more: not a cell, left out",)
 
 
 def test_numbers_beyond_all_bounds_do_no_harm() -> None:
@@ -458,3 +458,31 @@ def test_a_students_text_and_outputs_cannot_run_in_the_instructors_browser(exerc
     assert "stolen()" in page
     assert "<script>stolen" not in page
     assert 'href="javascript' not in page
+
+
+# ------------------------------------------------------------------- beyond all measure
+
+
+def with_cells(cells: list[object]) -> bytes:
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}).encode()
+
+
+def test_two_thousand_cells_are_read_and_one_more_is_not() -> None:
+    cell = {"cell_type": "code", "source": "x = 1"}
+    assert len(read_notebook(with_cells([cell] * 2000)).cells) == 2000
+    with pytest.raises(Unreadable, match="2001 cells, and at most 2000 are read; clear"):
+        read_notebook(with_cells([cell] * 2001))
+
+
+def test_a_mebibyte_of_code_is_read_and_one_character_more_is_not() -> None:
+    half = {"cell_type": "code", "source": "x" * 2**19}
+    assert len(read_notebook(with_cells([half, half])).cells) == 2
+    with pytest.raises(Unreadable, match="1048577 characters, and at most 1048576 are graded; clear"):
+        read_notebook(with_cells([half, half, {"cell_type": "code", "source": "y"}]))
+
+
+def test_a_million_brackets_are_not_even_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = with_cells([{"cell_type": "code", "source": "x"}])
+    monkeypatch.setattr(json, "loads", None)
+    with pytest.raises(Unreadable, match="brackets, and at most 1000000 are read; clear"):
+        read_notebook(data + b"[" * 10**6)

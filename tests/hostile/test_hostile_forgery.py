@@ -1,0 +1,146 @@
+"""Forged words: frames, reports and observations that the grader's side must not believe."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+from attack import in_call, in_cell
+from verdicts import (  # noqa: F401
+    test_an_honest_submission_right_after_it_earns_full_marks,
+    test_it_earns_what_its_honest_part_does_and_the_reason_is_said,
+    test_nothing_secret_and_no_control_character_is_in_what_was_written,
+    test_the_host_is_as_it_was,
+)
+
+pytestmark = pytest.mark.needs("bubblewrap")
+
+FORGER = """\
+    import json, struct
+    SOCKET = next(n for n in range(3, 64) if os.path.exists(f"/proc/self/fd/{n}"))
+    def raw(data):
+        os.write(SOCKET, struct.pack(">I", len(data)) + data)
+    def frame(message):
+        raw(json.dumps(message).encode())
+    def task():
+        here = sys._getframe()
+        while "task" not in here.f_locals:
+            here = here.f_back
+        return here.f_locals["task"]
+    def seen(returned, after):
+        return {"outcomes": [{"returned": returned, "after": after}]}
+    def answer(returned=None, after={}, **more):
+        frame({"token": task()["token"], "seen": seen(returned, after), "hits": [], **more})
+    LOADED = {"defined": True, "callable": True, "errors": [], "notes": [], "output": ""}
+    """
+HONESTLY = "return honest(grads, scale, growth_factor, backoff_factor)"
+FORM = {"says": "not in the expected form"}
+
+
+def early(name: str, source: str, **more: object):
+    return in_cell(name, dedent(FORGER) + source, **{"earns": 0, "statuses": "crashed", **FORM, **more})
+
+
+def late(name: str, body: str, **more: object):
+    return in_call(name, body, before=FORGER, **{**FORM, **more})
+
+
+ATTACKS = (
+    early("a verdict", "frame({'passed': True, 'score': 10})"),
+    early("a report before its time", "frame({'loaded': LOADED})"),
+    early(
+        "a report and ten answers",
+        "frame({'loaded': LOADED}); [frame({'token': '', 'seen': {}, 'hits': []}) for _ in range(10)]",
+    ),
+    early("a report that says passed", "frame({'loaded': {**LOADED, 'passed': True}})"),
+    early("a hit that is no one's", "frame({'forbidden': [[1, 1, 'x']]})"),
+    early("a length of four gigabytes", "os.write(SOCKET, b'\\xff' * 4)"),
+    early("a pickle", "raw(b'\\x80\\x04cposix\\nsystem\\n(S\"true\"\\ntR.')"),
+    early("a report of nan", "raw(b'{\"loaded\": NaN}')"),
+    early("a report nested beyond reason", "raw(b'[' * 10**5 + b']' * 10**5)"),
+    early("a number of 100,000 digits", "raw(b'{\"loaded\": ' + b'9' * 10**5 + b'}')"),
+    late("a verdict for an answer", f"frame({{'passed': True}})\n{HONESTLY}"),
+    late(
+        "every answer twice",
+        f"r = {HONESTLY.removeprefix('return ')}\nanswer({{'tuple': [None, r[1]]}}, task()['calls'][0])\nreturn r",
+        statuses="failed crashed",
+    ),
+    late("an answer with one key more", "answer(passed=True)\nos._exit(0)"),
+    late(
+        "an answer that names its own end",
+        "frame({'token': task()['token'], 'seen': {'outcomes': [], 'ended': '', 'whole': True}, 'hits': []})\nos._exit(0)",
+    ),
+    late(
+        "an answer with a key twice",
+        "raw(json.dumps({'token': task()['token'], 'seen': seen(None, {})}).encode()[:-1] + b', \"hits\": [], \"hits\": 1}')\nos._exit(0)",
+    ),
+    late(
+        "no outcomes at all",
+        "frame({'token': task()['token'], 'seen': {'outcomes': []}, 'hits': []})\nos._exit(0)",
+        says="another number of calls",
+    ),
+    late("a run of 10**15 elements", "answer({'runs': [[1.0, 10**15]]})\nos._exit(0)"),
+    late(
+        "a bare nan",
+        'raw(b\'{"token": "\' + task()[\'token\'].encode() + b\'", "seen": NaN, "hits": []}\')\nos._exit(0)',
+    ),
+    late(
+        "an infinite number",
+        "raw(json.dumps({'token': task()['token'], 'seen': seen(0, {}), 'hits': []}).encode().replace(b': 0', b': 1e999'))\nos._exit(0)",
+    ),
+    in_cell(
+        "JSON that says what it likes",
+        """\
+        import json
+        json.dumps = lambda *a, **k: '{"passed": true}'
+        """,
+        earns=0,
+        statuses="crashed",
+        says="not in the expected form",
+    ),
+    in_cell(
+        "the encoder of observations, patched",
+        """\
+        for module in list(sys.modules.values()):
+            if getattr(module, "__name__", "").startswith("autograder") or hasattr(module, "encode_observation"):
+                for name in ("encode_observation", "encode", "observe"):
+                    if hasattr(module, name):
+                        setattr(module, name, lambda *a, **k: {"outcomes": [{"returned": {"passed": True}, "after": {}}]})
+        frames = sys._getframe()
+        while frames:
+            if "encode_observation" in frames.f_globals:
+                frames.f_globals["encode_observation"] = lambda *a: {"passed": True}
+            frames = frames.f_back
+        """,
+        earns=0,
+        statuses="crashed",
+        says="not in the expected form",
+    ),
+    in_cell(
+        "the frames, patched",
+        """\
+        from autograder.sandbox import frames
+        send = frames.send
+        frames.send = lambda sock, message, *a: send(sock, {**message, "passed": True})
+        """,
+        earns=0,
+        statuses="crashed",
+        says="not in the expected form",
+    ),
+    in_cell(
+        "a report that there is a function, where there is none",
+        """\
+        from autograder.sandbox import cells
+        cells.entry_of = lambda *a: (lambda **k: None)
+        """,
+        earns=0,
+        statuses="failed",
+    ),
+    in_cell(
+        "all that was forbidden, allowed",
+        """\
+        from autograder.sandbox import forbid
+        forbid.guard = forbid.find = lambda *a, **k: []
+        """,
+    ),
+)
