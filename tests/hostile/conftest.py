@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 import pytest
 from arena import Fight, fight
 
@@ -27,5 +25,4 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _marks(open_fault: str) -> list[pytest.MarkDecorator]:
-    mended = "seccomp" in open_fault and find_spec("autograder.sandbox.seccomp") is not None
-    return [pytest.mark.xfail(strict=True, reason=open_fault)] if open_fault and not mended else []
+    return [pytest.mark.xfail(strict=True, reason=open_fault)] if open_fault else []

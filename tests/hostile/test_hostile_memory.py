@@ -128,7 +128,6 @@ ATTACKS = (
         if held > 2**29:
             got("System V memory", held)
         """,
-        open_fault="no limit binds System V memory; a seccomp rule that refuses shmget does",
     ),
     in_cell(
         "limits raised again",

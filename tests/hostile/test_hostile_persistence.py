@@ -133,7 +133,6 @@ ATTACKS = (
         """\
         if INTEL and LIBC.syscall(252, 1, 0) == (3 << 13) | 7: got("the priority that another left", 0)
         """,
-        open_fault="leftovers.inherited does not look at ioprio_get; or seccomp refuses ioprio_set",
     ),
     in_cell(
         "a key that stays",
@@ -150,6 +149,5 @@ ATTACKS = (
             key = LIBC.syscall(250, 10, -4, b"user", b"@MARK@-left", 0)
             if key >= 0: got("the key that another left", key)
         """,
-        open_fault="the user keyring belongs to the uid, not to a namespace; seccomp must refuse add_key and keyctl",
     ),
 )
