@@ -11,6 +11,7 @@ from autograder.grading import first_output, judge_answer, not_started, total
 from autograder.models import Case, Check, CheckResult, Observation, Score, Submission
 from autograder.notebooks import is_untouched
 from autograder.plan import Plan
+from autograder.report.untrusted import one_line
 from autograder.sandbox.runner import Runner, place
 from autograder.sandbox.zygote import STUDENT, Limits, Zygote
 
@@ -88,7 +89,7 @@ def _reason(submission: Submission, results: tuple[CheckResult, ...]) -> str:
         return ""
     first = results[0]
     said = first.difference if not first.call else f"Every check fails for the same reason. {first.difference}"
-    return f"{submission.path.name}: {said}"
+    return one_line(" ".join(f"{submission.path.name}: {said}".split()), 1_000)  # an exception's text is the student's
 
 
 def ungraded(plan: Plan, submission: Submission, reason: str) -> Score:

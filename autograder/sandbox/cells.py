@@ -193,7 +193,7 @@ class _Shell:
         return lambda *args, **kwargs: None
 
     def _skip(self, what: str) -> None:
-        note = f"skipped {what}: magics and shell commands do not run here"
+        note = f"skipped {what[:100]}: magics and shell commands do not run here"
         if note not in self._loaded.notes and len(self._loaded.notes) < 20:
             self._loaded.notes.append(note)
 

@@ -325,7 +325,9 @@ def _expect(message: Any, key: str, kind: type) -> Any:
 
 
 def _is_hit(hit: Any) -> bool:
-    return type(hit) is list and len(hit) == 3 and type(hit[0]) is int and type(hit[1]) is int and type(hit[2]) is str
+    if type(hit) is not list or len(hit) != 3 or type(hit[2]) is not str:
+        return False
+    return all(type(number) is int and 0 <= number < 10**9 for number in hit[:2])
 
 
 def _loaded(data: dict[str, Any]) -> Loaded:

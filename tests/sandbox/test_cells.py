@@ -319,3 +319,9 @@ def test_cells_run_where_ipython_is_not_installed(monkeypatch: pytest.MonkeyPatc
 def test_reading_a_cell_does_not_run_it() -> None:
     parsed = cells.parse(numbered(["raise SystemExit", "%time raise SystemExit", "x = !exit"]))
     assert all(item.error is None for item in parsed)
+
+
+def test_the_note_on_a_magic_with_a_long_name_is_short() -> None:
+    loaded = run(f"%{'m' * 5000}\nx = 1\n")
+    assert loaded.namespace["x"] == 1
+    assert [len(note) < 200 for note in loaded.notes] == [True]
