@@ -460,6 +460,7 @@ def test_mended_gradients_point_elsewhere(page: Page) -> None:
     without_the_largest = math.sqrt(1 - (truth.abs().max() / truth.norm()).item() ** 2)
     assert cosines[1] == pytest.approx(without_the_largest, abs=0.002)
     assert page.number("skip-cosine") == pytest.approx(cosines[1], abs=0.006)
+    assert cosines[1] == pytest.approx(0.57, abs=0.01)  # another seed gives another: 6 gives 0.65
     assert cosines == sorted(cosines, reverse=True)
     assert cosines[3] < 0.1
 
