@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import filecmp
 import os
 import re
 import sqlite3
@@ -19,10 +20,15 @@ KEPT: Final = 3
 """How many copies are kept."""
 
 
+class _Same(Exception):
+    """The latest copy is the same."""
+
+
 def copy_gradebook(path: Path) -> Path | None:
     """Copy an SQLite gradebook as it was last committed, and remove the copies that are too old.
 
-    Others may read and write it meanwhile. An empty or missing file is not copied.
+    Others may read and write it meanwhile. An empty or missing file is not copied, and one of which the latest copy is
+    the same is not copied again: a run may be interrupted between its copy and its first change.
 
     Returns:
         The copy, on the disk in whole; None where there is nothing to copy.
@@ -35,7 +41,8 @@ def copy_gradebook(path: Path) -> Path | None:
     folder = path.parent / FOLDER
     files.sweep(folder, below=False)
     numbers = _numbers(folder, path)
-    target = _copy_of(folder, path, max(numbers, default=0) + 1)
+    latest = max(numbers, default=0)
+    target = _copy_of(folder, path, latest + 1)
     source = "file:" + quote(os.fsencode(path.absolute())) + "?mode=ro"
     try:
         with (
@@ -44,6 +51,11 @@ def copy_gradebook(path: Path) -> Path | None:
             closing(sqlite3.connect(aside, isolation_level=None)) as copy,
         ):
             ours.backup(copy)
+            copy.close()
+            if latest and filecmp.cmp(aside, _copy_of(folder, path, latest), shallow=False):
+                raise _Same
+    except _Same:
+        return _copy_of(folder, path, latest)
     except (OSError, sqlite3.Error) as error:
         why = getattr(error, "strerror", None) or error
         raise GradebookError(

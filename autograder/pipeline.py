@@ -31,7 +31,7 @@ from autograder.gradebook_copies import copy_gradebook
 from autograder.gradebook_db import sqlite_file
 from autograder.journal import Journal
 from autograder.locks import locked
-from autograder.models import CheckStatus, Exercise, Score, Submission
+from autograder.models import Cell, CheckStatus, Exercise, Score, Submission
 from autograder.notebooks import graded_notebook, own_cells
 from autograder.plan import Plan
 from autograder.report.classroom import class_page
@@ -54,6 +54,7 @@ _LOST_TWICE: Final = (
     "if the machine was short of memory, grade it again"
 )
 _CHANCE: Final[frozenset[CheckStatus]] = frozenset(("timeout", "memory", "crashed"))
+_OWN_FAULT: Final[frozenset[CheckStatus]] = frozenset(("timeout", "memory"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +63,10 @@ class Graded:
 
     submission: Submission
     score: Score
+    own: tuple[Cell, ...] = ()
+    """The student's own cells, for the pages."""
     code: str = ""
-    """Hash of the student's code: what a mark given by hand is for."""
+    """Hash of those: what a mark given by hand is for."""
     reused: bool = False
     """Whether the score is that of an earlier run over the very same work."""
     resumed: bool = False
@@ -142,7 +145,8 @@ class Class:
                 finally:
                     self._cages.append(cage)
             graded = Graded(submission, score)
-        graded = replace(graded, code=_code(submission, plan.exercise))
+        own = tuple(own_cells(submission.cells, plan.exercise))
+        graded = replace(graded, own=own, code=_code(submission, own))
         then(graded)
         return graded
 
@@ -153,7 +157,7 @@ def _tried(plan: Plan, submission: Submission, cage: Cage) -> Score:
     if not lost:
         return score
     score, lost = _attempt(plan, submission, cage)
-    if lost and score.status != "unreadable":
+    if lost and any(check.status == "crashed" for check in score.checks) and score.status != "unreadable":
         return replace(score, reason=score.reason or _LOST_TWICE, notes=(*score.notes, _LOST_TWICE))
     return score
 
@@ -167,13 +171,15 @@ def _attempt(plan: Plan, submission: Submission, cage: Cage) -> tuple[Score, boo
         cage.drop()
         reason = f"the grader failed on it: {type(error).__name__}: {error}"
         return ungraded(plan, submission, reason), isinstance(error, SandboxError)
-    return score, cage.dropped > before and any(check.status == "crashed" for check in score.checks)
+    # Whether a check shows it or not: what was lost may have been a look at the belief behind a wrong answer. What
+    # exhausts time or memory may take its process with it, and is not given the same again.
+    return score, cage.dropped > before and not _OWN_FAULT & {check.status for check in score.checks}
 
 
-def _code(submission: Submission, exercise: Exercise) -> str:
+def _code(submission: Submission, own: Sequence[Cell]) -> str:
     if submission.unreadable:  # damaged work is other work than what was handed in before
         return _hash(f"unreadable {submission.content_hash}")
-    return _hash(json.dumps([cell.source for cell in own_cells(submission.cells, exercise)]))
+    return _hash(json.dumps([cell.source for cell in own]))
 
 
 def _hash(text: str) -> str:
@@ -314,7 +320,7 @@ class _Run:
             for graded in results:
                 self.scores.append(graded.score)
                 # Of the submission only this much is needed, and not the whole batch's code.
-                batch.append(replace(graded, submission=replace(graded.submission, cells=())))
+                batch.append(replace(graded, own=(), submission=replace(graded.submission, cells=())))
                 on_result(batch[-1])
                 if len(batch) >= BATCH:
                     self._journal.sync()
@@ -348,9 +354,8 @@ class _Run:
         if graded.reused and self._pages_are_current:
             return
         score, exercise = graded.score, self._exercises[graded.score.exercise]
-        own = own_cells(graded.submission.cells, exercise)
         path = self._output.feedback(score)
-        files.write(path, feedback_page(score, exercise, own, book_url=self._output.book_from(path)))
+        files.write(path, feedback_page(score, exercise, graded.own, book_url=self._output.book_from(path)))
         files.write(self._output.autograded(score), graded_notebook(_bytes(graded.submission), exercise, score))
 
     def _before_change(self, gradebook: Path | None) -> None:

@@ -156,13 +156,14 @@ def die_at(moment: int, torn: bool) -> None:
     event.listen(Engine, "commit", step)
 
 
-def children(pid: int, depth: int = 3) -> list[int]:
-    """Return the processes below a grader: bubblewrap, its first process, the zygote; not the submission's own."""
+def children(pid: int) -> list[int]:
+    """Return a grader's confined processes, bubblewrap and what it runs; not what is forked for a submission."""
     found: list[int] = []
     with contextlib.suppress(OSError):
         for task in Path(f"/proc/{pid}/task").iterdir():
-            for child in (task / "children").read_text().split():
-                found += [int(child), *(children(int(child), depth - 1) if depth > 1 else [])]
+            for child in map(int, (task / "children").read_text().split()):
+                walls = Path(f"/proc/{child}/comm").read_text().strip() == "bwrap"
+                found += [child, *(children(child) if walls else [])]
     return found
 
 

@@ -61,6 +61,12 @@ def test_a_copy_is_of_what_was_committed_while_another_writes(tmp_path: Path):
     assert (values(copy), values(path)) == ([1], [1, 2])
 
 
+def test_what_did_not_change_since_the_latest_copy_is_not_copied_again(tmp_path: Path):
+    path = a_database(tmp_path / "gradebook.db", 1)
+    assert copy_gradebook(path) == copy_gradebook(path) == tmp_path / "backups" / "gradebook.1.db"
+    assert [each.name for each in (tmp_path / "backups").iterdir()] == ["gradebook.1.db"]
+
+
 def test_nothing_is_copied_where_there_is_nothing(tmp_path: Path):
     (tmp_path / "empty.db").touch()
     assert copy_gradebook(tmp_path / "empty.db") is None
@@ -69,9 +75,10 @@ def test_nothing_is_copied_where_there_is_nothing(tmp_path: Path):
 
 
 def test_a_copy_that_fails_is_named_and_leaves_the_older_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    path = a_database(tmp_path / "gradebook.db", 1)
-    for _ in range(3):
-        copy_gradebook(path)
+    for number in range(4):
+        path = a_database(tmp_path / "gradebook.db", number)
+        if number < 3:
+            copy_gradebook(path)
 
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")

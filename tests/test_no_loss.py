@@ -420,7 +420,13 @@ def lose(times: int, status: str) -> tuple[list[int], Any]:
 
 @pytest.mark.parametrize(
     ("times", "status", "tries", "end"),
-    [(1, "crashed", 2, "passed"), (2, "crashed", 2, "crashed"), (9, "timeout", 1, "timeout"), (0, "", 1, "passed")],
+    [
+        (1, "crashed", 2, "passed"),
+        (2, "crashed", 2, "crashed"),
+        (9, "timeout", 1, "timeout"),
+        (0, "", 1, "passed"),
+        (1, "failed", 2, "passed"),
+    ],
 )
 def test_a_submission_whose_confined_process_was_lost_is_tried_once_more(
     workers: Workers, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
