@@ -43,15 +43,15 @@ def draw(
 
 
 def _lines(axes: Any, runs: Mapping[str, Sequence[float]], apart: float = 0.0) -> None:
-    """Draw the runs with their names at their ends; names of ends less than ``apart`` from each other give way."""
+    """Draw the runs with their names at their ends; a name less than ``apart`` above another goes up."""
     for name, line in runs.items():
         axes.plot(range(1, len(line) + 1), line, color=COLORS[name], linestyle=MARKS[name])
         others = [other[-1] - line[-1] for key, other in runs.items() if key != name]
-        up, down = any(-apart < gap <= 0 for gap in others), any(0 < gap < apart for gap in others)
+        up = any(-apart < gap <= 0 for gap in others)
         axes.annotate(
             name,
             (len(line), line[-1]),
-            (6, 5 * (up - down)),
+            (6, 5 * up),
             textcoords="offset points",
             va="center",
             color=COLORS[name],
