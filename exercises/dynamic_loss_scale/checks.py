@@ -1098,8 +1098,8 @@ MISCONCEPTIONS = (
     Misconception(
         "scale_must_fit_fp16",
         "The scale must not exceed 65504, the largest fp16 number.",
-        "The scale itself is never an fp16 number: the loss is multiplied in fp32. What has to fit are the gradients "
-        "times the scale, and they may be tiny.",
+        "The loss is multiplied in fp32, as long as it is computed there, so the scale need not fit fp16. What has to "
+        "fit are the gradients times the scale, and they may be tiny.",
         NO_LIMITS,
     ),
     Misconception(
