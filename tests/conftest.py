@@ -15,8 +15,13 @@ from hypothesis import settings
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable")
 
-COMMANDS: Final = {"bubblewrap": ("bwrap",), "chromium": ("chromium",), "postgresql": ("postgres", "pg_ctl")}
-"""Debian packages that a test may need, with the commands that show that one is there."""
+COMMANDS: Final = {
+    "bubblewrap": ("bwrap",),
+    "chromium": ("chromium",),
+    "linux-libc-dev": ("/usr/include/asm-generic/unistd.h",),
+    "postgresql": ("postgres", "pg_ctl"),
+}
+"""Debian packages that a test may need, with the commands, or files, that show that one is there."""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -34,7 +39,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def is_there(command: str, servers: Path = Path("/usr/lib/postgresql")) -> bool:
-    """Return whether a command can be found; Debian keeps those of PostgreSQL's server off the PATH."""
+    """Return whether a command, or a file, can be found; Debian keeps those of PostgreSQL's server off the PATH."""
+    if command.startswith("/"):
+        return os.path.exists(command)
     return bool(shutil.which(command) or any(servers.glob(f"*/bin/{command}")))
 
 

@@ -73,7 +73,7 @@ def test_a_package_that_is_there_changes_nothing(tmp_path: Path):
 def test_a_package_nobody_knows_is_an_error_everywhere(tmp_path: Path):
     status, output = run(tmp_path, TEST.replace("bubblewrap", "bubblegum"))
     assert status == 1
-    assert "needs('bubblegum'): tests/conftest.py knows bubblewrap, chromium, postgresql" in output
+    assert "needs('bubblegum'): tests/conftest.py knows bubblewrap, chromium, linux-libc-dev, postgresql" in output
     assert "2 errors" in output
 
 
@@ -92,3 +92,10 @@ def test_the_examples_of_hypotheses_are_the_same_at_every_run():
 
     assert settings.get_profile("repeatable").derandomize
     assert settings.get_profile("repeatable").deadline is None
+
+
+def test_a_package_may_show_by_a_file(tmp_path: Path) -> None:
+    header = tmp_path / "header.h"
+    assert not conftest.is_there(str(header))
+    header.touch()
+    assert conftest.is_there(str(header))

@@ -64,26 +64,21 @@ class Attack:
     says: str = ""
     """Words of the submission's reason or of a failed check's message."""
     status: str = "graded"
-    open_fault: str = ""
-    """Why the attack still succeeds; the test is then expected to fail, and must be freed of this when it is mended."""
 
 
-def in_cell(
-    name: str, source: str, *, earns: float = FULL, statuses: str = "passed", says: str = "", open_fault: str = ""
-) -> Attack:
+def in_cell(name: str, source: str, *, earns: float = FULL, statuses: str = "passed", says: str = "") -> Attack:
     """Return an attack that a cell makes when it runs, before the cell with an honest answer."""
     file = submission_notebook(STEP, HONEST)
-    return Attack(name, _with_cells(file, PRELUDE, dedent(source)), earns, _set(statuses), says, open_fault=open_fault)
+    return Attack(name, _with_cells(file, PRELUDE, dedent(source)), earns, _set(statuses), says)
 
 
 def in_call(
     name: str, body: str, *, before: str = "", earns: float = 0.0, statuses: str = "crashed", says: str = "",
-    open_fault: str = "",
 ) -> Attack:  # fmt: skip
     """Return an attack that the graded function makes when it is called; ``before`` stands above the function."""
     answer = dedent(before) + "\n" + SIGNATURE + indent(dedent(body), "    ")
     file = _with_cells(submission_notebook(STEP, answer), PRELUDE)
-    return Attack(name, file, earns, _set(statuses), says, open_fault=open_fault)
+    return Attack(name, file, earns, _set(statuses), says)
 
 
 def in_notebook(
