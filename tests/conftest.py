@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,11 @@ from typing import Any, Final
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadFileScheduling
+
+# Before torch is imported: as many test processes as cores, each with as many threads, spend their time waiting for
+# each other (a chapter's cells took 10 s of one thread and 285 s of two). The book is built with one thread as well.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # The same examples at every run, so that CI fails where a change does; `--hypothesis-profile default` looks further.
 settings.register_profile("repeatable", deadline=None, derandomize=True)
@@ -22,6 +28,19 @@ COMMANDS: Final = {
     "postgresql": ("postgres", "pg_ctl"),
 }
 """Debian packages that a test may need, with the commands, or files, that show that one is there."""
+
+
+class ByChapter(LoadFileScheduling):
+    """A file's tests in one process, and in one also those of two files that share a run of a chapter's cells."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        chapter = re.search(r"test_claims_(\d\d)\.py|test_prose_numbers\.py::\w+\[(\d\d)\b", nodeid)
+        return f"chapter {chapter[1] or chapter[2]}" if chapter else super()._split_scope(nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByChapter:
+    """Return what ``pytest -n`` distributes tests with."""
+    return ByChapter(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)

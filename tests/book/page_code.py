@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import re
 from dataclasses import dataclass
@@ -37,8 +38,9 @@ class Page:
         return float(text[:-1]) / 100 if text.endswith("%") else float(text)
 
 
+@functools.cache
 def run(name: str) -> Page:
-    """Execute all code cells of a page, in order, in one namespace."""
+    """Execute all code cells of a page, in order, in one namespace: once, for all tests of this process."""
     text = (BOOK / f"{name}.md").read_text(encoding="utf-8")
     names: dict[str, Any] = {"__name__": name}
     shown: dict[str, str] = {}

@@ -26,7 +26,6 @@ def prose(number: str) -> str:
     return prose_numbers.prose((BOOK / f"{PAGES[number]}.md").read_text(encoding="utf-8"))
 
 
-@functools.cache
 def page(number: str) -> dict[str, Any]:
     return page_code.run(PAGES[number]).names
 
