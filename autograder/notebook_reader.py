@@ -146,9 +146,10 @@ def _cell_list(notebook: Any) -> list[Any]:
         kind = {list: "a list", str: "a text", type(None): "null"}.get(type(notebook), "a single value")
         raise Unreadable(f"the file is not a notebook: its JSON is {kind}, not an object")
     major = notebook.get("nbformat")
-    if "worksheets" in notebook or (isinstance(major, int) and not isinstance(major, bool) and major < 4):
+    old = major if isinstance(major, int) and not isinstance(major, bool) and major < 4 else None
+    if "worksheets" in notebook or old is not None:
         mend = "convert it with `jupyter nbconvert --to notebook --inplace FILE` and submit again"
-        raise Unreadable(f"the notebook is in the old format {major or 3}; {mend}")
+        raise Unreadable(f"the notebook is in the old format {old if old in (1, 2) else 3}; {mend}")
     if "cells" not in notebook:
         raise Unreadable("the file is not a notebook: it has no list of cells")
     cells = notebook["cells"]
