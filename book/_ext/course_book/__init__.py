@@ -1,6 +1,7 @@
 """The book's Sphinx extension: blocks to learn with, graded exercises, and mends of the theme.
 
 ``blocks``   predict, walkthrough, recall, followup, belief, anchor
+``beliefs``  the appendix of beliefs and claims
 ``graded``   an exercise out of its folder, with its notebook
 ``fresh``    a page is executed again when a figure module that it uses has changed
 ``theme``    no request off the site, no script twice, our MathJax, logo and colors
@@ -12,11 +13,11 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from course_book import blocks, fresh, graded, theme
+from course_book import beliefs, blocks, fresh, graded, theme
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register every part; Sphinx calls this."""
-    for part in (blocks, graded, fresh, theme):
+    for part in (blocks, beliefs, graded, fresh, theme):
         part.setup(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
