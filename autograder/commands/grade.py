@@ -27,6 +27,7 @@ from autograder.report.records import json_line
 from autograder.report.terminal import class_table, look_again_text
 from autograder.report.untrusted import MESSAGE, one_line
 from autograder.sandbox import walls
+from autograder.sandbox.zygote import SandboxError
 from autograder.secret import course_seed
 
 
@@ -67,10 +68,19 @@ def run(options: Options) -> int:
             seed = Seed(f"seed:{options.seed}") if options.seed is not None else course_seed(root)
             reference = live_reference()
             plans = {slug: live_plan(exercise, seed, reference) for slug, exercise in exercises.items()}
+            _must_stand(workers)
             done = _grade(options, workers, plans)
     _print(options, done, time.monotonic() - started)
     lost = passed_over or any(score.status == "unreadable" for score in done.scores)
     return 1 if lost else 0
+
+
+def _must_stand(workers: Class) -> None:
+    """Stop before anything is written where the walls are not what they must be."""
+    try:
+        workers.layers()
+    except SandboxError as error:
+        raise Stop(f"{error}; nothing was graded (`autograder doctor` shows what is missing)") from None
 
 
 @dataclass(frozen=True, slots=True)
