@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import platform
 import time
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal
 
+from autograder import __version__
 from autograder.grading import first_output, judge_answer, not_started, total
 from autograder.models import Case, Check, CheckResult, Observation, Score, Submission
 from autograder.notebooks import is_untouched
@@ -120,4 +122,5 @@ def _blank(
         content_hash=submission.content_hash,
         path=str(submission.path),
         notes=submission.notes,
+        grader=f"autograder {__version__}, Python {platform.python_version()}",
     )

@@ -5,13 +5,43 @@ torch is imported only by what needs it, so that ``--help`` and usage errors ans
 
 from __future__ import annotations
 
+import contextlib
 import sys
+import traceback
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
+
+from autograder.report.untrusted import MESSAGE, one_line, visible
+
+
+class _Commands(TyperGroup):
+    """Commands whose usage errors show an argument and do not obey it: a shell's ``*`` may hand us a file's name."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        with _shown():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, *args: Any, **kwargs: Any) -> Any:
+        with _shown():
+            return super().invoke(*args, **kwargs)
+
+
+@contextlib.contextmanager
+def _shown() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # the class of usage errors is no public name of typer's; their message is
+        if isinstance(message := getattr(error, "message", None), str):
+            error.message = one_line(message, MESSAGE)  # type: ignore[attr-defined]
+        raise
+
 
 app = typer.Typer(
+    cls=_Commands,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -29,13 +59,17 @@ Unconfined = Annotated[
 
 
 def main() -> None:
-    """Run the command line."""
-    app(prog_name="autograder")
+    """Run the command line; a fault of ours ends it with a traceback, in which no text of a submission is obeyed."""
+    try:
+        app(prog_name="autograder")
+    except Exception:
+        print(visible(traceback.format_exc()), end="", file=sys.stderr)
+        raise SystemExit(1) from None
 
 
 def fail(message: str) -> NoReturn:
     """Say in one line on stderr why nothing was done, and exit with status 2."""
-    print(f"autograder: {' '.join(message.split())}", file=sys.stderr)
+    print(f"autograder: {one_line(' '.join(message.split()), MESSAGE)}", file=sys.stderr)
     raise typer.Exit(2)
 
 

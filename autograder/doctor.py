@@ -102,14 +102,16 @@ def _info(name: str, probe: Callable[[], str]) -> Finding:
 
 def _user_namespaces() -> str:
     limit = Path("/proc/sys/user/max_user_namespaces").read_text().strip()
-    return "" if limit == "0" else f"up to {limit}"
+    return "none are allowed: only root can confine submissions" if limit == "0" else f"up to {limit}"
 
 
 def _cgroup() -> str:
     if Path("/sys/fs/cgroup/cgroup.controllers").exists():
         controllers = Path("/sys/fs/cgroup/cgroup.controllers").read_text().split()
         return f"version 2, controllers {', '.join(controllers) or 'none'} (not used yet)"
-    return "version 1 (not used yet)" if Path("/sys/fs/cgroup/memory").is_dir() else ""
+    if Path("/sys/fs/cgroup/memory").is_dir():
+        return "version 1 (not used yet)"
+    return "not offered; nothing rests on it: a submission is one process, with a memory limit of its own"
 
 
 def _devices() -> list[Finding]:

@@ -312,3 +312,5 @@ class Score:
     output: str = ""
     """What the student's code printed."""
     notes: tuple[str, ...] = ()
+    grader: str = ""
+    """The versions of the autograder and of Python that graded it; torch's is the reference's."""

@@ -150,6 +150,22 @@ def test_grade_without_walls_refuses_and_writes_nothing(tmp_path: Path):
     assert not (tmp_path / "out").exists()
 
 
+def test_grade_where_the_walls_cannot_be_built_refuses_and_writes_nothing(tmp_path: Path):
+    tree = tmp_path / "class" / "ada" / "grad_scaler_step"
+    tree.mkdir(parents=True)
+    (tree / "grad_scaler_step.py").write_text(STEP.solution)
+    program = tmp_path / "bin" / "bwrap"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")
+    program.chmod(0o755)
+    path = f"{program.parent}:{os.environ['PATH']}"
+    done = autograder("grade", tmp_path / "class", "--out", tmp_path / "out", "--seed", "1", PATH=path)
+    assert done.returncode == 2, done.stdout
+    assert "No permissions to create new namespace" in one_line(done)
+    assert "autograder doctor" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
 def test_grade_a_tree_that_is_none_is_2_and_writes_nothing(tmp_path: Path):
     done = autograder("grade", tmp_path / "nowhere", "--out", tmp_path / "out")
     assert done.returncode == 2

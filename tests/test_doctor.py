@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from autograder import doctor
 from autograder.commands import doctor as command
 from autograder.doctor import Finding, examine, fit
 from autograder.sandbox import landlock, walls
+from autograder.sandbox.zygote import SandboxError, Zygote
 
 NEEDED = ["bubblewrap", "confined process"]
 LAYERS = ["landlock", "seccomp", "rlimits"]
@@ -88,6 +90,35 @@ def test_without_landlock_or_a_filter_it_is_still_fit_and_says_what_is_missing()
     assert fit(found)
     assert named(found, "landlock").detail.startswith("missing: this kernel does not offer Landlock; ")
     assert named(found, "seccomp").detail.startswith("missing: it was not in force when tried; ")
+
+
+@pytest.mark.needs("bubblewrap")
+def test_walls_without_limits_are_not_used_for_grading(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Zygote(walled=True) as zygote:
+        hear = zygote._hear
+
+        def without_limits(seconds: float) -> dict[str, Any]:
+            said = hear(seconds)
+            said["ready"]["inner"].remove("rlimits")
+            return said
+
+        monkeypatch.setattr(zygote, "_hear", without_limits)
+        with pytest.raises(SandboxError, match="so it could use up this machine"):
+            zygote.ready()
+
+
+def test_without_a_memory_cgroup_it_says_what_limits_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "exists", lambda path: False)
+    monkeypatch.setattr(Path, "is_dir", lambda path: False)
+    found = doctor._kernel()
+    assert named(found, "memory cgroup").state == "info"  # nothing that is promised rests on it
+    assert named(found, "memory cgroup").detail.startswith("not offered; ")
+    assert "limit of its own" in named(found, "memory cgroup").detail
+
+
+def test_without_user_namespaces_it_says_who_can_still_grade(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "read_text", lambda path, *args, **kwargs: "0\n")
+    assert named(doctor._kernel(), "user namespaces").detail == "none are allowed: only root can confine submissions"
 
 
 def test_without_limits_it_is_not_fit() -> None:

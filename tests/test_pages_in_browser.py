@@ -52,7 +52,7 @@ def submission(payload: str) -> tuple[Score, tuple[Cell, ...]]:
         student=payload, exercise=EXERCISE.slug, status="graded", score=0.0, max_score=10.0, seed_id=payload,
         checks=(failed, replace(failed, id=EXERCISE.checks[1].id, status="error")), output=payload, notes=(payload,),
         reason=payload,
-        path=payload, content_hash=payload, version=payload, duration_s=3.0,
+        path=payload, content_hash=payload, version=payload, grader=payload, duration_s=3.0,
         reference=Reference("torch.amp.GradScaler", "cpu", payload), sandbox=(payload,),
     )  # fmt: skip
     return score, (Cell(1, payload), Cell(2, f"def f():\n    return '''{payload}'''\n"))

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
+import platform
 import re
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+import torch
 
-from autograder import catalog
+from autograder import __version__, catalog
+from autograder.collect import collect
 from autograder.gradebook import read_scores, url_of
 from autograder.models import Cell, Submission
 from autograder.notebooks import submission_notebook
@@ -19,6 +23,7 @@ from autograder.pipeline import Class, Output, grade_class
 from autograder.plan import live_plan
 from autograder.reference.device import live_reference
 from autograder.reference.expectations import Seed
+from autograder.report.records import from_record
 
 STEP = catalog.load("grad_scaler_step")
 pytestmark = pytest.mark.needs("bubblewrap")
@@ -69,6 +74,27 @@ def test_a_class_is_graded_in_order_and_everything_is_written(workers, plans, tm
     assert in_book["lost"]["needs_manual_grade"]
     records = [json.loads(line) for line in (out.folder / "records.jsonl").read_text().splitlines()]
     assert [record["student"] for record in records] == ["00-right", "01-wrong", "lost"]
+
+
+def test_each_record_says_all_that_its_mark_depends_on(workers, plans, tmp_path: Path):
+    class_ = tmp_path / "in"
+    submitted(class_, "right", STEP.solution)
+    submitted(class_, "damaged", "").path.write_bytes(b"{")
+    out = output(tmp_path / "out")
+    grade_class(workers, collect(class_, [STEP.slug]), plans, out)
+    damaged, right = [json.loads(line) for line in (out.folder / "records.jsonl").read_text().splitlines()]
+    for record in (damaged, right):
+        file = class_ / record["student"] / STEP.slug / f"{STEP.slug}.ipynb"
+        assert record["content_hash"] == hashlib.sha256(file.read_bytes()).hexdigest()
+        assert record["version"] == STEP.version
+        assert record["seed_id"] == "seed:7"
+        assert record["reference"]["torch"] == torch.__version__.split("+")[0]
+        assert record["grader"] == f"autograder {__version__}, Python {platform.python_version()}"
+    assert right["sandbox"] == list(workers.layers()) != []
+    assert damaged["sandbox"] == []  # nothing was run
+    page = out.feedback(from_record(right)).read_text()
+    for shown in (right["content_hash"][:12], right["version"][:12], "seed:7", right["grader"], right["sandbox"][-1]):
+        assert shown in page
 
 
 def test_the_same_work_is_not_run_again_unless_forced_or_changed(workers, plans, tmp_path: Path):

@@ -86,6 +86,7 @@ def a_score(student: str = "s001", checks: Sequence[CheckResult] = ALL, **change
         duration_s=0.012,
         version="9f31c2aa71d0b4",
         content_hash="5e884898da28047151d0e56f8dc62927",
+        grader="autograder 1.2.3, Python 3.11.7",
         output="scale 1024.0\n",
         notes=("2 cells hold an answer; the last one counts",),
     )
@@ -101,6 +102,7 @@ EVIL = a_score(
     HOSTILE,
     [replace(RAISED, message=HOSTILE, difference=HOSTILE, returned=HOSTILE, call=HOSTILE, case=HOSTILE), PASSED],
     exercise=HOSTILE, reason=HOSTILE, output=HOSTILE, notes=(HOSTILE,), seed_id=HOSTILE, path=HOSTILE,
+    grader=HOSTILE,
 )  # fmt: skip
 CLASS = (MIXED, FULL, BROKEN, UNREADABLE, NOT_STARTED, EVIL)
 
@@ -299,7 +301,7 @@ def test_record_has_the_shape_of_the_contract() -> None:
     assert record(a_score(checks=[replace(PASSED, see="")]))["checks"][0]["see"] is None
     assert data["reference"] == {"backend": "torch.amp.GradScaler", "device": "cpu", "torch": "2.13.0"}
     assert record(UNREADABLE)["score"] is None
-    assert data["version"] == MIXED.version
+    assert (data["version"], data["grader"]) == (MIXED.version, "autograder 1.2.3, Python 3.11.7")
 
 
 @pytest.mark.parametrize("score", CLASS, ids=lambda score: score.status)

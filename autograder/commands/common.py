@@ -9,10 +9,16 @@ from collections.abc import Iterator, Sequence
 from autograder import catalog
 from autograder.errors import CourseError, sentence
 from autograder.models import Exercise
+from autograder.report.untrusted import MESSAGE, one_line
 
 
 class Stop(CourseError):
     """Nothing can be done; one sentence says why."""
+
+
+def say(message: str) -> None:
+    """Say one thing in one line on stderr; a file's or a student's name in it is shown, and not obeyed."""
+    print(f"autograder: {one_line(' '.join(message.split()), MESSAGE)}", file=sys.stderr)
 
 
 @contextlib.contextmanager
@@ -21,7 +27,7 @@ def one_line_errors() -> Iterator[None]:
     try:
         yield
     except (CourseError, OSError) as error:
-        print(f"autograder: {sentence(error)}", file=sys.stderr)
+        say(sentence(error))
         raise SystemExit(2) from None
 
 

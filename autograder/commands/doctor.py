@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict
 
 from autograder.doctor import examine, fit
+from autograder.report.untrusted import visible
 
 _SIGNS = {"yes": "✓", "no": "✗", "info": "·"}
 
@@ -18,7 +19,7 @@ def run(*, as_json: bool) -> int:
         print(json.dumps({"fit": fine, "findings": [asdict(finding) for finding in findings]}))
         return 0 if fine else 1
     for finding in findings:
-        print(f"{_SIGNS[finding.state]} {finding.name:<18} {finding.detail}")
+        print(f"{_SIGNS[finding.state]} {finding.name:<18} {visible(finding.detail)}")
     print()
     print(
         "This machine can grade untrusted work." if fine else "This machine must not grade untrusted work: see ✗ above."

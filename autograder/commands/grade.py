@@ -15,7 +15,7 @@ from pathlib import Path
 from autograder import catalog
 from autograder.addresses import read_addresses
 from autograder.collect import collect, unknown_folders
-from autograder.commands.common import Stop, one_line_errors
+from autograder.commands.common import Stop, one_line_errors, say
 from autograder.gradebook import url_of
 from autograder.models import Score, Submission
 from autograder.pipeline import Class, Graded, Output, grade_class
@@ -25,7 +25,9 @@ from autograder.reference.expectations import Seed
 from autograder.report.progress import Progress
 from autograder.report.records import json_line
 from autograder.report.terminal import class_table, look_again_text
+from autograder.report.untrusted import MESSAGE, one_line
 from autograder.sandbox import walls
+from autograder.sandbox.zygote import SandboxError
 from autograder.secret import course_seed
 
 
@@ -59,17 +61,26 @@ def run(options: Options) -> int:
         slugs = tuple(exercises)
         passed_over = unknown_folders(options.submissions, slugs)
         for sentence in passed_over:
-            print(f"autograder: {sentence}", file=sys.stderr)
+            say(sentence)
         _must_make_sense(options, slugs)
         started = time.monotonic()
         with Class(workers=options.workers, walled=not options.unconfined) as workers:
             seed = Seed(f"seed:{options.seed}") if options.seed is not None else course_seed(root)
             reference = live_reference()
             plans = {slug: live_plan(exercise, seed, reference) for slug, exercise in exercises.items()}
+            _must_stand(workers)
             done = _grade(options, workers, plans)
     _print(options, done, time.monotonic() - started)
     lost = passed_over or any(score.status == "unreadable" for score in done.scores)
     return 1 if lost else 0
+
+
+def _must_stand(workers: Class) -> None:
+    """Stop before anything is written where the walls are not what they must be."""
+    try:
+        workers.layers()
+    except SandboxError as error:
+        raise Stop(f"{error}; nothing was graded (`autograder doctor` shows what is missing)") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +143,7 @@ def _count(options: Options, slugs: Sequence[str]) -> int:
 def _print(options: Options, done: _Done, seconds: float) -> None:
     for score in done.scores:
         if score.status == "unreadable":
-            print(f"autograder: could not grade {score.student}: {score.reason}", file=sys.stderr)
+            say(f"could not grade {score.student}: {score.reason}")
     again = look_again_text(done.look_again)
     if options.as_json:
         print(again, file=sys.stderr, end="\n" if again else "")
@@ -146,4 +157,5 @@ def _print(options: Options, done: _Done, seconds: float) -> None:
         f"{len(done.scores)} submissions in {seconds:.1f} s{reused if done.reused else ''}"
         f"{resumed if done.resumed else ''}."
     )
-    print(f"Gradebook, feedback, grades.csv and the class report, report/index.html, are in {options.out}.")
+    where = one_line(str(options.out), MESSAGE)
+    print(f"Gradebook, feedback, grades.csv and the class report, report/index.html, are in {where}.")

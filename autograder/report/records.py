@@ -22,7 +22,7 @@ _CHECK_TEXTS: Final = (
     "id", "title", "message", "case", "call", "returned", "expected", "rule", "difference", "belief", "truth",
 )  # fmt: skip
 _CHECK_KEYS: Final = frozenset((*_CHECK_TEXTS, *_OR_NULL, "points", "earned", "status", "show"))
-_TEXTS: Final = ("student", "exercise", "seed_id", "version", "content_hash", "path", "output")
+_TEXTS: Final = ("student", "exercise", "seed_id", "version", "content_hash", "path", "output", "grader")
 _KEYS: Final = frozenset(
     (*_TEXTS, "status", "score", "max_score", "checks", "reference", "sandbox", "duration_s", "reason", "notes")
 )
@@ -49,6 +49,7 @@ def record(score: Score) -> dict[str, Any]:
         "path": score.path,
         "output": score.output,
         "notes": list(score.notes),
+        "grader": score.grader,
     }
 
 

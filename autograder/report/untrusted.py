@@ -16,6 +16,8 @@ _UNSEEN: Final = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     r"\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff\U000e0000-\U000e0fff]"
 )
+MESSAGE: Final = 4_000
+"""Characters of one message on a terminal; a path may have as many."""
 _LINE_BREAKS: Final = {"\n": "\\n", "\t": "\\t"}
 
 

@@ -117,6 +117,7 @@ def provenance(score: Score) -> list[tuple[str, str]]:
     rows = [
         ("Inputs", f"seed {score.seed_id}"),
         ("Expected values", made_by),
+        ("Graded by", score.grader),
         ("Sandbox", ", ".join(score.sandbox) or ("none" if score.checks else "")),
         ("Exercise version", score.version[:12]),
         ("Submission", f"sha256 {score.content_hash[:12]}" if score.content_hash else ""),

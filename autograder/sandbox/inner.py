@@ -18,6 +18,10 @@ from typing import Final
 
 from autograder.sandbox import landlock, seccomp
 
+DESCRIPTORS: Final = 64
+"""Files, sockets and pipes that a submission may have open."""
+PROCESSES: Final = 0
+"""Processes and threads that it may start."""
 _ORDER: Final = ("landlock", "seccomp", "rlimits")
 _REFUSED: Final = "it was not in force in a process that had asked for it"
 
@@ -136,8 +140,8 @@ def _limit(limits: dict[str, int]) -> None:
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_CPU: limits["cpu"],
         resource.RLIMIT_FSIZE: limits["file"],
-        resource.RLIMIT_NOFILE: 64,
-        resource.RLIMIT_NPROC: 0,
+        resource.RLIMIT_NOFILE: DESCRIPTORS,
+        resource.RLIMIT_NPROC: PROCESSES,
     }
     used = _used_bytes()
     if "VmData" in used and "VmSize" in used:

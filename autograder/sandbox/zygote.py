@@ -166,6 +166,8 @@ class Zygote:
             raise SandboxError("the confined process has privileges of root")
         if not self._facts["no_new_privs"] or (self._asked.namespaces and not self._facts["owns_pid_namespace"]):
             raise SandboxError("the confined process may gain privileges, or cannot end what a submission starts")
+        if self._asked.rlimits and "rlimits" not in self._facts["inner"]:
+            raise SandboxError("a submission's limits are not in force, so it could use up this machine")
 
     def layers(self) -> tuple[str, ...]:
         """Return the names of the layers that really surround a submission, as verified from inside.

@@ -372,6 +372,19 @@ def test_a_page_that_imports_the_grader_knows_it_and_every_exercise(tmp_path: Pa
     assert fresh.digest(paths, tmp_path) != before
 
 
+def test_a_page_knows_the_files_that_its_figure_reads(tmp_path: Path) -> None:
+    modules(tmp_path, 1)
+    (tmp_path / "figures/inner.py").write_text('READS: tuple[str, ...] = ("tests/*/test_*.py",)\nNUMBER = 1\n')
+    for name in ("tests/deep/test_one.py", "tests/deep/other.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x = 1\n")
+    paths = fresh.course_files_of(FIGURE_PAGE, tmp_path, tmp_path)
+    assert [str(path.relative_to(tmp_path)) for path in paths] == ["tests/deep/test_one.py"]
+    before = fresh.digest(paths, tmp_path)
+    paths[0].write_text("x = 2\n")
+    assert fresh.digest(paths, tmp_path) != before
+
+
 def test_a_changed_module_is_executed_again_and_an_unchanged_one_is_not(tmp_path: Path) -> None:
     def output() -> str:
         done = sphinx(tmp_path, {}, "myst_nb", "course_book.fresh")

@@ -17,7 +17,8 @@ import yaml
 BOOK = Path(__file__).resolve().parents[2] / "book"
 FILES = sorted((BOOK / "claims" / "numbers").glob("*.yml"))
 LISTS = {path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in FILES}
-PAGES = {number: next(BOOK.glob(f"{number}_*.md")).stem for number in LISTS}
+# A chapter's list has its number, another page's the page's name.
+PAGES = {name: next(BOOK.glob(f"{name}_*.md"), BOOK / f"{name}.md").stem for name in LISTS}
 ENTRIES = [(number, entry) for number, entries in LISTS.items() for entry in entries]
 
 

@@ -55,8 +55,8 @@ class Attack:
 
     name: str
     file: str
-    """The notebook; ``@HOME@``, ``@CWD@``, ``@TREE@``, ``@OUT@``, ``@ROOT@``, ``@PORT@``, ``@PID@`` and ``@MARK@`` are
-    replaced by what this run has."""
+    """The notebook; ``@HOME@``, ``@CWD@``, ``@TREE@``, ``@OUT@``, ``@ROOT@``, ``@PORT@``, ``@PID@``, ``@MARK@`` and
+    ``@NICE@`` are replaced by what this run has."""
     earns: float
     """What its honest part earns, and so what it must get."""
     statuses: frozenset[str]

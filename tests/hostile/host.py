@@ -50,6 +50,7 @@ class Host:
         places = {
             "@HOME@": self.home, "@CWD@": self.cwd, "@TREE@": self.tree, "@OUT@": self.out, "@ROOT@": ROOT,
             "@PORT@": self.listener.getsockname()[1], "@PID@": os.getpid(), "@MARK@": MARK,
+            "@NICE@": os.getpriority(os.PRIO_PROCESS, 0),
         }  # fmt: skip
         for name, value in places.items():
             text = text.replace(name, str(value))

@@ -118,7 +118,7 @@ ATTACKS = (
         LOOK
         + """
     import resource
-    if resource.getrlimit(resource.RLIMIT_NOFILE) != (64, 64) or os.getpriority(0, 0) > 0: got("limits", 0)
+    if resource.getrlimit(resource.RLIMIT_NOFILE) != (64, 64) or os.getpriority(0, 0) > @NICE@: got("limits", 0)
     """,
     ),
     in_cell(

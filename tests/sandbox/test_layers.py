@@ -97,7 +97,7 @@ ATTACKS = {
     "AF_NETLINK": Attack("seccomp", (), "return socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0).fileno()"),
     "AF_INET": Attack("seccomp", (), "return socket.socket().fileno()"),
     "datagrams to any socket": Attack("seccomp", (), "return socket.socketpair(type=socket.SOCK_DGRAM)[0].fileno()"),
-    "another's priority": Attack("seccomp", (), "os.setpriority(os.PRIO_PROCESS, 1, 1)\nreturn 'lowered'"),
+    "another's priority": Attack("seccomp", (), "os.setpriority(os.PRIO_PROCESS, 1, 19)\nreturn 'lowered'"),
     "another's disk priority": Attack(
         "seccomp", (), f"return 'lowered' if {LIBC}.syscall(IOPRIO, 1, 1, 3 << 13) == 0 else None"
     ),

@@ -2,7 +2,8 @@
 
 jupyter-cache knows a page by the source of its cells. A figure lives in a module beside it, so the digest of the
 modules that a page imports is made part of its source: one hidden cell with a comment, added as Sphinx reads the page.
-The same goes for the course's own package and for the exercises, where a page shows one or runs its checks.
+The same goes for the course's own package and for the exercises, where a page shows one or runs its checks, and for
+the files that a figure module reads: it names them in ``READS``, as patterns from the course's root.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ def course_files_of(page: str, book: Path, root: Path) -> list[Path]:
     A page that imports the grader may ask it for any exercise, so that page hangs on all of them.
     """
     slugs = set(_GRADED.findall(page))
-    files: set[Path] = set()
+    patterns = [pattern for module in modules_of(page, book) for pattern in _reads(module.read_text("utf-8"))]
+    files = {path for pattern in patterns for path in root.glob(pattern)}
     if any(
         _names(source, GRADER) for source in (*_cells(page), *(p.read_text("utf-8") for p in modules_of(page, book)))
     ):
@@ -54,6 +56,15 @@ def course_files_of(page: str, book: Path, root: Path) -> list[Path]:
         files |= {path for ending in ("md", "py", "json") for path in folder.rglob(f"*.{ending}")}
         files.add(root / "solutions" / f"{slug}.py")
     return sorted(path for path in files if path.is_file())
+
+
+def _reads(source: str) -> list[str]:
+    """Return the patterns that a module names in READS."""
+    for node in ast.parse(source).body:
+        targets = [node.target] if isinstance(node, ast.AnnAssign) else getattr(node, "targets", [])
+        if [target.id for target in targets if isinstance(target, ast.Name)] == ["READS"]:
+            return [str(pattern) for pattern in ast.literal_eval(node.value)]
+    return []
 
 
 def _cells(page: str) -> list[str]:
