@@ -45,7 +45,7 @@ _FIELDS: Final[Mapping[str, type]] = {
     "forbids": list,
     "seconds": float,
 }
-_OPTIONAL: Final[Mapping[str, type]] = {"entry": str}
+_OPTIONAL: Final[Mapping[str, type]] = {"entry": str, "stretch": bool}
 _RUNS_ON: Final = ("torch", "browser")
 _FILES: Final = frozenset(
     ("statement.md", "starter.py", "checks.py", "oracle.py", "wrong", "right", "recorded.json", "__pycache__")
@@ -135,6 +135,7 @@ def load(slug: str, root: Path | None = None) -> Exercise:
         wrong=wrong,
         right=_right_answers(folder / "right"),
         version=version_of(matter, starter, solution, checks_source),
+        stretch=front.get("stretch", False),
     )
 
 
@@ -191,6 +192,9 @@ def _field(path: Path, matter: str, name: str, value: Any) -> None:
             raise CatalogError(path, line, f"`{name}` is not a list of names", f"Write `{name}: [a, b]` or `[]`")
         if name == "runs_on" and (not value or not set(value) <= set(_RUNS_ON)):
             raise CatalogError(path, line, f"`runs_on` is {value}", f"Choose from {', '.join(_RUNS_ON)}")
+    elif kind is bool:
+        if type(value) is not bool:
+            raise CatalogError(path, line, f"`{name}` is {value!r}", "Write true, or leave the line out")
     elif not isinstance(value, kind) or not value:
         raise CatalogError(path, line, f"`{name}` is {value!r}", "Give a text")
 

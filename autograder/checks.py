@@ -54,6 +54,7 @@ __all__ = [
     "close",
     "differ",
     "each_call",
+    "each_item",
     "f32",
     "f64",
     "full",
@@ -166,6 +167,25 @@ def each_call(
         return None
 
     return judge
+
+
+def each_item(compare: Callable[[Mapping[str, Value], Value, Value], str | None]) -> Judge:
+    """Return a judge for the scenario ``each``: it compares call by call and shows the first one that differs.
+
+    Args:
+        compare: ``compare(arguments, got, want)`` of one call returns a sentence about the difference, or None.
+    """
+
+    def together(arguments: Mapping[str, Value], got: Outcome, want: Outcome) -> Mismatch | str | None:
+        if type(got.returned) is not list or len(got.returned) != len(want.returned):
+            return Mismatch("the run answered with another number of results than calls were made", status="crashed")
+        for item, (mine, theirs) in enumerate(zip(got.returned, want.returned, strict=True)):
+            one = {name: values[item] for name, values in arguments.items()}
+            if text := compare(one, mine, theirs):
+                return Mismatch(text, item=item)
+        return None
+
+    return each_call(together)
 
 
 def _raises(got: Raised | None, want: Raised | None) -> Mismatch | None:
@@ -312,7 +332,7 @@ def judge_check(
 def _failure(
     check: Check, entry: str, case: Case, observed: Observation, expected: Observation, mismatch: Mismatch
 ) -> CheckResult:
-    call = "" if mismatch.whole else show_calls(entry, case, mismatch.call)
+    call = "" if mismatch.whole else _shown(check, entry, case, mismatch)
     returned = _part(observed, mismatch)
     wanted = _part(expected, mismatch)
     return CheckResult(
@@ -342,6 +362,19 @@ def show_calls(entry: str, case: Case, upto: int) -> str:
     return "\n".join(lines)
 
 
+def _shown(check: Check, entry: str, case: Case, mismatch: Mismatch) -> str:
+    if check.scenario != "each":
+        return show_calls(entry, case, mismatch.call)
+    arguments = case.calls[mismatch.call]
+    if mismatch.item is not None:
+        one = {name: values[mismatch.item] for name, values in arguments.items()}
+        return show_calls(entry, Case(case.name, (one,)), 0)
+    names = ", ".join(arguments)
+    lists = ", ".join(show(values) for values in arguments.values())
+    inside = ", ".join(f"{name}={name}" for name in arguments)
+    return f"[{entry}({inside}) for {names} in {lists if len(arguments) == 1 else f'zip({lists})'}]"
+
+
 def _part(observation: Observation, mismatch: Mismatch) -> str:
     if mismatch.call >= len(observation.outcomes):
         return ""
@@ -350,7 +383,10 @@ def _part(observation: Observation, mismatch: Mismatch) -> str:
         return f"raised {outcome.raised.type_name}"
     if mismatch.show == "after":
         return ", ".join(f"{name}={show(value)}" for name, value in outcome.after.items())
-    return show(getattr(outcome, mismatch.show))
+    value = getattr(outcome, mismatch.show)
+    if mismatch.item is not None and type(value) is list and mismatch.item < len(value):
+        value = value[mismatch.item]
+    return show(value)
 
 
 _LABELS: Final = {"returned": "returned", "after": "left its arguments as", "later": "returned, read again later,"}

@@ -120,6 +120,8 @@ class Mismatch:
     status: Literal["failed", "error", "timeout", "memory", "crashed", "forbidden", "not_run"] = "failed"
     show: Literal["returned", "after", "later"] = "returned"
     """Which part of the outcome the difference is in."""
+    item: int | None = None
+    """Scenario ``each`` only: which of the calls that it makes, so that this one alone is shown."""
     whole: bool = False
     """Whether it concerns the whole submission, so that no call is worth showing."""
 
@@ -204,6 +206,8 @@ class Exercise:
     right: tuple[Answer, ...]
     version: str
     """Hash of all that can change a mark: front matter, starter, solution, checks."""
+    stretch: bool = False
+    """For those who want more: nothing later builds on it. Readers are told; it is graded like any other."""
 
     @property
     def max_score(self) -> float:

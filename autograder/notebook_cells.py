@@ -39,6 +39,9 @@ check({slug}, {entry}, {check})
 """
 
 
+STRETCH: Final = "*A stretch exercise: it goes further than the chapter, and nothing later builds on it.*"
+
+
 def solution_id(exercise: Exercise) -> str:
     """Return the grade id of the cell that holds the student's answer; a check cell's is the check's id."""
     return f"{exercise.slug}_solution"
@@ -75,7 +78,11 @@ def all_cells(exercise: Exercise, repository: str, solution: str, answer: str | 
 
 def _statement(exercise: Exercise) -> str:
     titled = exercise.statement.startswith("# ")
-    return exercise.statement if titled else f"# {exercise.title}\n\n{exercise.statement}"
+    text = exercise.statement if titled else f"# {exercise.title}\n\n{exercise.statement}"
+    if not exercise.stretch:
+        return text
+    heading, _, rest = text.partition("\n")
+    return f"{heading}\n\n{STRETCH}\n{rest}"
 
 
 def free_cell(exercise: Exercise) -> str:

@@ -31,4 +31,15 @@ def overwritten(function: Callable[..., Any], arguments: Mapping[str, Value], de
     return Outcome(returned=before, after=after, later=plain(returned))
 
 
-SCENARIOS: Final[Mapping[str, Callable[..., Outcome]]] = {"call": call, "overwritten": overwritten}
+def each(function: Callable[..., Any], arguments: Mapping[str, Value], device: str = "cpu") -> Outcome:
+    """Call once for every element of the arguments, which are lists of one length; return the list of what came back.
+
+    So thousands of inputs are one case. The first exception ends it; what became of the elements is not looked at.
+    """
+    built = build(dict(arguments), device)
+    rows = zip(*built.values(), strict=True)
+    returned = [function(**dict(zip(built, row, strict=True))) for row in rows]
+    return Outcome(returned=plain(returned))
+
+
+SCENARIOS: Final[Mapping[str, Callable[..., Outcome]]] = {"call": call, "overwritten": overwritten, "each": each}

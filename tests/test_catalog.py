@@ -82,6 +82,12 @@ def test_generated_and_hidden_files_have_a_role(course: Path):
     assert len(load("double", course).wrong) == 2
 
 
+def test_an_exercise_is_a_stretch_only_where_it_says_so(course: Path):
+    assert not load("double", course).stretch
+    edit(course, STATEMENT, "seconds: 5", "seconds: 5\nstretch: true")
+    assert load("double", course).stretch
+
+
 def test_the_entry_may_have_another_name(course: Path):
     edit(course, STATEMENT, "seconds: 5", "seconds: 0.5\nentry: Doubler")
     for name in (STARTER, SOLUTION):
@@ -166,12 +172,14 @@ FAULTS = {
     "no fields": (written(STATEMENT, "---\njust a text\n---\nWrite it."),
         f"{STATEMENT}:2: the front matter holds no fields. Give {FIELDS}."),
     "a field too many": (replaced(STATEMENT, "seconds: 5", "seconds: 5\npoints: 3"),
-        f"{STATEMENT}:9: unknown field 'points'. The fields are {FIELDS}, entry."),
+        f"{STATEMENT}:9: unknown field 'points'. The fields are {FIELDS}, entry, stretch."),
     "no title": (replaced(STATEMENT, "title: Double a tensor", "title:"),
         f"{STATEMENT}:2: `title` is None. Give a text."),
     "a number as title": (replaced(STATEMENT, "Double a tensor", "7"), f"{STATEMENT}:2: `title` is 7. Give a text."),
     "an empty entry": (replaced(STATEMENT, "seconds: 5", "seconds: 5\nentry: ''"),
         f"{STATEMENT}:9: `entry` is ''. Give a text."),
+    "a stretch that is no yes or no": (replaced(STATEMENT, "seconds: 5", "seconds: 5\nstretch: 1"),
+        f"{STATEMENT}:9: `stretch` is 1. Write true, or leave the line out."),
     "a name, not a list": (replaced(STATEMENT, "[doubling]", "doubling"),
         f"{STATEMENT}:3: `teaches` is not a list of names. Write `teaches: [a, b]` or `[]`."),
     "a list of numbers": (replaced(STATEMENT, "[torch.add]", "[1]"),
@@ -250,7 +258,7 @@ FAULTS = {
     "a case without calls": (replaced(CHECKS, CASE, "cases=(__import__('autograder').models.Case('none', ()),),"),
         f"{CHECKS}: check 'leaves_x' has no cases. Give at least one case(...)."),
     "an unknown scenario": (replaced(CHECKS, CASE, f"{CASE} scenario='train',"),
-        f"{CHECKS}: check 'leaves_x' names scenario 'train'. There are: call, overwritten."),
+        f"{CHECKS}: check 'leaves_x' names scenario 'train'. There are: call, overwritten, each."),
     "no rule": (replaced(CHECKS, 'rule="x belongs to the caller."', 'rule=" "'),
         f"{CHECKS}: check 'leaves_x' has no text as its rule. A student reads it: write it."),
     "no title of a check": (replaced(CHECKS, 'title="Leaves x as it is"', 'title=""'),

@@ -17,6 +17,7 @@ from autograder.checks import (
     close,
     differ,
     each_call,
+    each_item,
     f32,
     f64,
     full,
@@ -297,6 +298,35 @@ def test_the_first_failing_call_is_shown_with_those_before_it():
     assert result.call == "halve(x=1.0)\nhalve(x=tensor([2.0]))"
     assert result.returned == "2.0"
     assert show_calls("halve", both, 2).count("\n") == 2
+
+
+def of_each(observed: Observation, expected: Observation, tried: Case) -> CheckResult:
+    """Return the verdict of a check that makes many calls a case and wants them equal."""
+    judge = each_item(lambda arguments, got, want: None if got == want else f"half of {arguments['x']} is {want}")
+    check = Check("halves", "Halves", 2.0, (tried,), judge, "Half of x is x / 2.", "", scenario="each")
+    return judge_check(check, "halve", [(tried, observed, expected)])[0]
+
+
+def test_of_many_calls_the_first_that_differs_is_shown_by_itself():
+    many = case("many", x=[1.0, 2.0, 3.0])
+    assert of_each(seen([0.5, 1.0, 1.5]), seen([0.5, 1.0, 1.5]), many).status == "passed"
+    result = of_each(seen([0.5, 3.0, 4.0]), seen([0.5, 1.0, 1.5]), many)
+    assert result.message == (
+        "Half of x is x / 2.\nCalled    halve(x=2.0)\nIt returned 3.0\nExpected  1.0\nHalf of 2.0 is 1.0."
+    )
+
+
+def test_of_many_calls_an_exception_shows_how_they_were_made():
+    result = of_each(seen(error("ValueError", "no")), seen([0.5, 1.0]), case("many", x=[1.0, 2.0]))
+    assert (result.status, result.call) == ("error", "[halve(x=x) for x in [1.0, 2.0]]")
+    result = of_each(seen(error("ValueError", "no")), seen([0.5, 1.0]), case("many", x=[1.0, 2.0], y=[3, 4]))
+    assert result.call == "[halve(x=x, y=y) for x, y in zip([1.0, 2.0], [3, 4])]"
+
+
+@pytest.mark.parametrize("returned", [[0.5], [0.5, 1.0, 1.5], (0.5, 1.0), None, 0.5, {"0": 0.5}])
+def test_of_many_calls_no_result_may_be_missing(returned: Any):
+    result = of_each(seen(returned), seen([0.5, 1.0]), case("many", x=[1.0, 2.0]))
+    assert (result.status, result.earned) == ("crashed", 0.0)
 
 
 def test_another_number_of_answers_is_no_answer():

@@ -7,6 +7,7 @@ import random
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,14 @@ def test_its_nbgrader_metadata_is_what_nbgrader_releases(exercise: Exercise) -> 
     assert [cell.metadata.nbgrader.checksum for cell in marked] == [compute_checksum(cell) for cell in marked]
     points = {c.id: c.metadata.nbgrader.points for c in marked if c.metadata.nbgrader.grade}
     assert points == {check.id: check.points for check in exercise.checks}
+
+
+def test_a_stretch_exercise_says_so_below_its_heading(exercise: Exercise) -> None:
+    plain = source(cells_of(student_notebook(exercise, URL))[0])
+    text = source(cells_of(student_notebook(replace(exercise, stretch=True), URL))[0])
+    heading, note, rest = text.split("\n\n", 2)
+    assert note == "*A stretch exercise: it goes further than the chapter, and nothing later builds on it.*"
+    assert f"{heading}\n\n{rest}" == plain
 
 
 def test_it_shows_the_task_then_hints_answer_and_checks(exercise: Exercise) -> None:

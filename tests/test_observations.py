@@ -83,6 +83,20 @@ def test_overwritten_tells_a_view_from_a_copy():
     assert (of_copy.returned, of_copy.after, of_copy.later) == (f32(1.0), {"x": f32(1.0)}, f32(1.0))
 
 
+def test_each_calls_once_for_every_element():
+    seen = observe(lambda x, y: x - y, case("", x=[3, 5.0], y=[1, 2]), "each")
+    assert seen == Observation((Outcome([2, 3.0]),))
+    assert observe(lambda x: x, case("", x=[]), "each") == Observation((Outcome([]),))
+    assert observe(lambda x: x.add_(1), case("", x=[f32(1.0)]), "each") == Observation((Outcome([f32(2.0)]),))
+
+
+def test_each_ends_with_the_first_exception():
+    called: list[int] = []
+    (outcome,) = observe(lambda x: called.append(x) or 1 / x, case("", x=[1, 0, 2]), "each").outcomes
+    assert outcome == Outcome(raised=Raised("ZeroDivisionError", "division by zero"))
+    assert called == [1, 0]
+
+
 def test_an_unknown_scenario_is_not_the_students_fault():
     with pytest.raises(KeyError, match="cal"):
         observe(lambda x: x, ONE, "cal")

@@ -347,3 +347,23 @@ def test_positions_are_numpys(shape: list[int], data: st.DataObject):
 def test_packed_bytes_are_little_endian_doubles():
     values = [math.pi * n for n in range(20)]
     assert base64.b64decode(encode(values)["b64"]) == struct.pack("<20d", *values)
+
+
+@pytest.mark.parametrize(
+    ("values", "form"),
+    [
+        (list(range(65536)), "H"), (list(range(-1, 65535)), "q"), (list(range(1, 65537)), "q"),
+        (list(range(1024)), "q"), (list(range(1025)), "H"),
+        ([struct.unpack("<e", struct.pack("<H", n))[0] for n in range(65536)], "e"),
+        ([n / 2**24 for n in range(1024)], "d"), ([n / 2**24 for n in range(1025)], "e"),
+        ([n / 2**24 for n in range(2050)], "d"), ([n / 2**24 for n in range(1025)] + [65520.0], "d"),
+        ([struct.unpack("<d", struct.pack("<Q", 0x7FF8000000000001))[0], *(float(n) for n in range(1025))], "d"),
+    ],
+)  # fmt: skip
+def test_long_sequences_are_packed_narrowly_where_every_bit_survives(values: list[Any], form: str):
+    packed = encode(values)
+    assert packed["as"] == form
+    back = decode(json.loads(json.dumps(packed)))
+    code = "d" if type(values[0]) is float else "q"
+    assert struct.pack(f"<{len(back)}{code}", *back) == struct.pack(f"<{len(values)}{code}", *values)
+    assert set(map(type, back)) == set(map(type, values))

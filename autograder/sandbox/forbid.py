@@ -3,13 +3,14 @@
 A teaching policy, best effort, outside the promise that marks cannot be forged.
 
 - In the source, before it runs: the dotted name; modules, classes and operators under another name, by an import or a
-  plain assignment in any cell; ``getattr`` with a constant; ``torch.ops`` and ``torch._C`` for an operator.
+  plain assignment in any cell; ``getattr`` with a constant; ``torch.ops`` and ``torch._C`` for an operator. A name
+  without a dot is a whole module, which may not be imported.
 - At run time, whichever name led there (a star import, ``import_module``, ``eval``, a computed ``getattr``, a
   subclass): a forbidden class refuses to be made, and a forbidden operator to be dispatched, in place or not. It counts
   although the code swallows the exception.
 
 Not seen: code that undoes the guard on purpose, and at run time a forbidden name that is neither a class nor one of
-torch's private ``_amp_`` operators.
+torch's private ``_amp_`` operators: a whole module whose name is computed, for one.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _KEEP: Final[list[Any]] = []
 
 def sentence(name: str) -> str:
     """Return what a student is told about a forbidden name."""
-    return f"this exercise asks you to write the step yourself, so {name} is not accepted as its answer"
+    return f"this exercise asks you to write it yourself, so {name} is not accepted as its answer"
 
 
 class ForbiddenOperation(BaseException):
@@ -97,6 +98,13 @@ def _names(node: ast.AST, known: dict[str, str]) -> Iterator[str]:
         yield from (item.name for item in node.names)
     elif isinstance(node, (ast.Attribute, ast.Call)) and (name := _dotted(node, known)):
         yield name
+    match node:
+        case ast.Call(
+            func=ast.Name(id="__import__") | ast.Name(id="import_module"), args=[ast.Constant(value=str(name)), *_]
+        ):
+            yield name
+        case ast.Call(func=ast.Attribute(attr="import_module"), args=[ast.Constant(value=str(name)), *_]):
+            yield name
 
 
 def _dotted(node: ast.AST, known: dict[str, str]) -> str:
@@ -119,6 +127,8 @@ def guard(forbids: Sequence[str], hits: list[str]) -> None:
     """Make every forbidden class and operator of this process refuse; each attempt is appended to ``hits``."""
     for name in forbids:
         module_name, _, last = name.rpartition(".")
+        if not module_name:  # a whole module: libraries that a student may use import it as well
+            continue
         try:
             target = getattr(importlib.import_module(module_name), last, None)
         except ImportError:

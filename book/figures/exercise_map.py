@@ -39,5 +39,6 @@ def table(book: Path = BOOK) -> Picture:
 
 def _row(exercise: Exercise, page: str, title: str) -> str:
     link = f'<a href="{page}.html#exercise-{exercise.slug}">{html.escape(exercise.title)}</a>'
+    link += " (stretch)" if exercise.stretch else ""
     cells = (link, html.escape(title), str(len(exercise.checks)), points(exercise.max_score).split()[0])
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"

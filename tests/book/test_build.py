@@ -87,7 +87,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sample")
     for name in ("exercises", "solutions"):
         (folder / name).symlink_to(ROOT / name)
-    other = "# Other\n\n```{anchor} not-the-scaler\n```\n\nText.\n"
+    other = "# Other\n\n```{anchor} not-the-scaler\n```\n\nText.\n\n```{graded} encode_float16\n```\n"
     toc = "\n```{toctree}\nother\n```\n"
     done = sphinx(
         folder, {"index.md": PAGE + toc, "other.md": other}, "myst_parser", "course_book.blocks", "course_book.graded"
@@ -243,6 +243,12 @@ def test_a_graded_exercise_shows_what_its_folder_says(page: BeautifulSoup) -> No
     headings = [line[3:] for line in exercise.statement.splitlines() if line.startswith("## ")]
     assert [words(heading) for heading in card.select("h4")] == headings
     assert one(card, ".hp-starter pre").get_text().strip() == exercise.starter.strip()
+
+
+def test_a_stretch_exercise_is_called_one(built: Path, page: BeautifulSoup) -> None:
+    other = BeautifulSoup((built / "out/other.html").read_text(), "html.parser")
+    assert words(one(other, "section#exercise-encode_float16 .hp-label")).startswith("Graded exercise · stretch · ")
+    assert "stretch" not in words(one(page, f"section#exercise-{SLUG} .hp-label"))
 
 
 def test_each_hint_is_offered_by_the_one_before(page: BeautifulSoup) -> None:

@@ -154,6 +154,7 @@ def test_the_map_lists_every_exercise_with_its_chapter_and_its_points() -> None:
         page = re.search(r'href="(\w+)\.html', row)
         assert page is not None
         assert f"```{{graded}} {slug}" in (ROOT / "book" / f"{page[1]}.md").read_text()
+        assert (" (stretch)</td>" in row) == exercise.stretch
         assert row.endswith(f"<td>{len(exercise.checks)}</td><td>{exercise.max_score:g}</td>")
 
 

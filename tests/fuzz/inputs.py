@@ -110,7 +110,7 @@ PACKED = st.one_of(
     st.fixed_dictionaries(
         {
             "b64": st.sampled_from(("", "AAAAAAAA8D8=", "AQE=", "!", "AAAA")) | TEXT,
-            "as": st.sampled_from(("d", "q", "?", "x")),
+            "as": st.sampled_from(("d", "q", "?", "e", "H", "x")),
         }
     ),
 )

@@ -66,6 +66,33 @@ def test_each_forbidden_name_is_called_as_the_student_wrote_it() -> None:
     assert [name for _, _, name in hits] == ["torch.cuda.amp.GradScaler", FORBIDS[2], "torch.amp.GradScaler"]
 
 
+WHOLE = {
+    "its import": "import struct",
+    "under another name": "import struct as s",
+    "a name out of it": "from struct import unpack",
+    "all names out of it": "from struct import *",
+    "one of its modules": "import numpy.linalg",
+    "the import as a call": "s = __import__('struct')",
+    "import_module": "import importlib\ns = importlib.import_module('struct')",
+    "import_module, imported": "from importlib import import_module\ns = import_module('numpy.linalg')",
+    "in a function": "def f():\n    import struct\n    return struct.unpack",
+}
+
+
+@pytest.mark.parametrize("source", WHOLE.values(), ids=WHOLE.keys())
+def test_a_whole_module_may_be_forbidden(source: str) -> None:
+    hits = forbid.find(ast.parse(source), ("struct", "numpy"))
+    assert {name for _, name in hits} in ({"struct"}, {"numpy"})
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["import structlog", "struct = 3\nstruct.unpack", "from mine import struct", "'struct'", "import mine.numpy"],
+)
+def test_what_only_sounds_like_the_module_is_allowed(source: str) -> None:
+    assert forbid.find(ast.parse(source), ("struct", "numpy")) == []
+
+
 ALLOWED = {
     "a class of one's own": "class GradScaler:\n    pass\ns = GradScaler()",
     "a function of one's own": "def _amp_update_scale_(x): return x\n_amp_update_scale_(1)",
@@ -174,9 +201,17 @@ def test_the_guard_ends_with_the_submission(plain_room: Room) -> None:
     assert plain_room.outcome(source, forbids=()).returned == "GradScaler"
 
 
-@pytest.mark.parametrize("name", ["torch.amp.NoSuchThing", "no_such_module.Thing", "torch._amp_no_such_operator_"])
+@pytest.mark.parametrize(
+    "name", ["torch.amp.NoSuchThing", "no_such_module.Thing", "torch._amp_no_such_operator_", "no_such_module"]
+)
 def test_a_forbidden_name_that_this_torch_does_not_have_does_no_harm(plain_room: Room, name: str) -> None:
     outcome = plain_room.outcome("def f():\n    return 3", forbids=(name,))
+    assert (outcome.returned, outcome.later) == (3, "")
+
+
+def test_where_a_whole_module_is_forbidden_libraries_may_still_import_it(plain_room: Room) -> None:
+    source = "import random, tempfile\ndef f():\n    import zipfile\n    return 3"
+    outcome = plain_room.outcome(source, forbids=("struct", "torch"))
     assert (outcome.returned, outcome.later) == (3, "")
 
 

@@ -44,7 +44,8 @@ class Graded(Block):
 
     def head(self, exercise: Exercise) -> Element:
         """Return the title, the points and the links."""
-        label = f"Graded exercise · {len(exercise.checks)} checks · {points(exercise.max_score)}"
+        kind = "Graded exercise · stretch" if exercise.stretch else "Graded exercise"
+        label = f"{kind} · {len(exercise.checks)} checks · {points(exercise.max_score)}"
         folder = _up(self.env.docname)
         links: list[nodes.Node] = [
             Element.of(

@@ -1,0 +1,18 @@
+# caught by exact: all_halves_are_alike
+from __future__ import annotations
+
+import math
+
+
+def encode_float16(x: float) -> int:
+    if not isinstance(x, float):
+        raise TypeError(f"x must be a float, not {type(x).__name__}")
+    if math.isnan(x):
+        return 0x7E00
+    sign = 0x8000 if math.copysign(1.0, x) < 0 else 0
+    size = abs(x)
+    if math.isinf(size):
+        return sign | 0x7F80
+    exponent = math.frexp(max(size, 2.0**-126))[1] - 1
+    steps = round(math.ldexp(size, 7 - exponent))
+    return sign | min(((exponent + 126) << 7) + steps, 0x7F80)

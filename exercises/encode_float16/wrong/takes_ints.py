@@ -1,0 +1,18 @@
+# caught by refuses_other_types: an_int_is_a_float
+from __future__ import annotations
+
+import math
+
+
+def encode_float16(x: float) -> int:
+    if isinstance(x, bool) or not isinstance(x, (int, float)):
+        raise TypeError("x must be a number")
+    if math.isnan(x):
+        return 0x7E00
+    sign = 0x8000 if math.copysign(1.0, x) < 0 else 0
+    size = abs(x)
+    if size >= 65520.0:
+        return sign | 0x7C00
+    exponent = math.frexp(max(size, 2.0**-14))[1] - 1
+    steps = round(math.ldexp(size, 10 - exponent))
+    return sign | (((exponent + 14) << 10) + steps)
