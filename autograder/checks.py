@@ -59,6 +59,8 @@ __all__ = [
     "f64",
     "full",
     "kind_of",
+    "real",
+    "rounded",
     "tensor",
 ]
 
@@ -251,6 +253,24 @@ def close(got: float, want: float, rtol: float = 0.0, atol: float = 0.0) -> bool
         return abs(got - want) <= atol + rtol * abs(want)
     except OverflowError:  # an int beyond the largest float is near none but itself
         return False
+
+
+def real(value: Value) -> float | None:
+    """Return the one number that a value stands for, None where it stands for none.
+
+    An int, a float, a NumPy number and a 0-d tensor or array of numbers stand for one; a bool does not. An int beyond
+    the largest float counts as infinite.
+    """
+    if type(value) is Tensor and value.shape == () and len(value.values) == 1:
+        value = value.values[0]
+    elif type(value) is Scalar:
+        value = value.value
+    if type(value) not in (int, float):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def _differ_items(got: Value, want: Sequence[Value], rtol: float, atol: float, where: str) -> str | None:

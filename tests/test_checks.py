@@ -23,6 +23,7 @@ from autograder.checks import (
     full,
     judge_check,
     kind_of,
+    real,
     show_calls,
     tensor,
     with_misconception,
@@ -243,6 +244,25 @@ def test_a_strangers_names_are_cut():
 )  # fmt: skip
 def test_kinds(value: Any, kind: str):
     assert kind_of(value) == kind
+
+
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [
+        (3, 3.0), (-2.5, -2.5), (10**400, INF), (-(10**400), -INF), (Scalar("float32", 0.5), 0.5),
+        (Scalar("int64", 7), 7.0), (tensor(4.0), 4.0), (tensor(3, "int64"), 3.0), (tensor(1.0, library="numpy"), 1.0),
+        (True, None), (Scalar("bool", True), None), (tensor(True, "bool"), None), (f32(1.0), None), (f32(), None),
+        (None, None), ("1", None), ([1.0], None), ({}, None), (Opaque("complex", "1j"), None),
+        (Tensor("float32", (), ()), None),
+    ],
+)  # fmt: skip
+def test_what_stands_for_one_number(value: Any, number: float | None):
+    assert real(value) == number
+    assert type(real(value)) in (float, type(None))
+
+
+def test_nan_stands_for_itself():
+    assert math.isnan(real(tensor(NAN)))
 
 
 # ----------------------------------------------------------------------------- judges

@@ -1,0 +1,29 @@
+# caught by scales_before_rounding: scale_does_not_matter
+# like forgets_the_scale: only its zeroed ones ignore the scale, the other classes do not
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def underflow_report(grads: list[Tensor | None], scale: float) -> dict[str, int | float]:
+    total = zeroed = subnormal = overflowed = 0
+    for grad in grads:
+        if grad is None:
+            continue
+        g = grad[torch.isfinite(grad) & (grad != 0)].float()
+        q = (g * scale).half().abs()
+        total += q.numel()
+        zeroed += int((g.half() == 0).sum())
+        subnormal += int(((q > 0) & (q < 2**-14)).sum())
+        overflowed += int(torch.isinf(q).sum())
+    normal = total - zeroed - subnormal - overflowed
+    fraction = zeroed / total if total else 0.0
+    return {
+        "total": total,
+        "zeroed": zeroed,
+        "subnormal": subnormal,
+        "normal": normal,
+        "overflowed": overflowed,
+        "fraction_zeroed": fraction,
+    }

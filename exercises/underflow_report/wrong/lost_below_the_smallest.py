@@ -1,0 +1,29 @@
+# caught by cut_off: smallest_is_the_cut_off
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def underflow_report(grads: list[Tensor | None], scale: float) -> dict[str, int | float]:
+    total = zeroed = subnormal = overflowed = 0
+    for grad in grads:
+        if grad is None:
+            continue
+        g = grad[torch.isfinite(grad) & (grad != 0)].float()
+        p = (g * scale).abs()
+        q = (g * scale).half().abs()
+        total += q.numel()
+        zeroed += int((p < 2**-24).sum())
+        subnormal += int(((p >= 2**-24) & (q < 2**-14)).sum())
+        overflowed += int(torch.isinf(q).sum())
+    normal = total - zeroed - subnormal - overflowed
+    fraction = zeroed / total if total else 0.0
+    return {
+        "total": total,
+        "zeroed": zeroed,
+        "subnormal": subnormal,
+        "normal": normal,
+        "overflowed": overflowed,
+        "fraction_zeroed": fraction,
+    }

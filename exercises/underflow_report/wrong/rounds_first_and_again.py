@@ -1,0 +1,29 @@
+# caught by scales_before_rounding: scaling_rescues_afterwards
+# like rounds_first: it converts back to multiply in float32, which comes too late as well
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def underflow_report(grads: list[Tensor | None], scale: float) -> dict[str, int | float]:
+    total = zeroed = subnormal = overflowed = 0
+    for grad in grads:
+        if grad is None:
+            continue
+        g = grad[torch.isfinite(grad) & (grad != 0)].float()
+        q = (g.half().float() * scale).half().abs()
+        total += q.numel()
+        zeroed += int((q == 0).sum())
+        subnormal += int(((q > 0) & (q < 2**-14)).sum())
+        overflowed += int(torch.isinf(q).sum())
+    normal = total - zeroed - subnormal - overflowed
+    fraction = zeroed / total if total else 0.0
+    return {
+        "total": total,
+        "zeroed": zeroed,
+        "subnormal": subnormal,
+        "normal": normal,
+        "overflowed": overflowed,
+        "fraction_zeroed": fraction,
+    }
