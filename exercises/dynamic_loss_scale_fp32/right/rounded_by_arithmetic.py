@@ -1,0 +1,39 @@
+# right: rounds by frexp and ldexp, the gap found first
+from __future__ import annotations
+
+import math
+
+
+def dynamic_loss_scale_fp32(
+    overflows: list[bool],
+    init_scale: float = 65536.0,
+    growth_factor: float = 2.0,
+    backoff_factor: float = 0.5,
+    growth_interval: int = 2000,
+) -> dict[str, list[float] | list[int] | float]:
+    scale = single(init_scale)
+    if not 0 < init_scale <= (2**24 - 1) * 2.0**104:
+        raise ValueError("init_scale does not fit fp32")
+    run = 0
+    scales, skipped = [], []
+    for step, overflow in enumerate(overflows):
+        scales.append(scale)
+        if overflow:
+            skipped.append(step)
+            scale = single(scale * backoff_factor)
+            run = 0
+        else:
+            run += 1
+            if run == growth_interval:
+                grown = single(scale * growth_factor)
+                scale = grown if math.isfinite(grown) else scale
+                run = 0
+    return {"scales": scales, "skipped": skipped, "final_scale": scale}
+
+
+def single(x: float) -> float:
+    if x == 0 or math.isinf(x):
+        return float(x)
+    power = max(math.frexp(x)[1] - 24, -149)
+    kept = math.ldexp(round(math.ldexp(x, -power)), power)
+    return kept if kept < 2.0**128 else math.inf
