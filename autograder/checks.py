@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from autograder.floats import pattern, ulp
 from autograder.models import (
     Case,
     Check,
@@ -59,9 +60,11 @@ __all__ = [
     "f64",
     "full",
     "kind_of",
+    "pattern",
     "real",
     "rounded",
     "tensor",
+    "ulp",
 ]
 
 FORBIDDEN_EXCEPTION: Final = "ForbiddenOperation"

@@ -30,7 +30,8 @@ def foreign(names: set[str]) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "module", ["models", "values", "tensors", "scenarios", "observations", "checks", "recognize", "errors", "files"]
+    "module",
+    ["models", "values", "floats", "tensors", "scenarios", "observations", "checks", "recognize", "errors", "files"],
 )
 def test_plain_data_needs_the_standard_library_only(module: str):
     assert foreign(imported_by(f"autograder.{module}")) == set()
@@ -59,6 +60,7 @@ def test_the_confined_process_knows_nothing_that_is_worth_stealing():
     assert ours <= {
         "autograder",
         "autograder.checks",  # the vocabulary, and no exercise's checks
+        "autograder.floats",
         "autograder.models",
         "autograder.values",
         "autograder.tensors",

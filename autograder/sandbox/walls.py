@@ -23,7 +23,8 @@ _DEVICES: Final = ("/dev/null", "/dev/zero", "/dev/full")
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
 _INSIDE: Final = "/grader"
 _NEEDED_INSIDE: Final = (
-    "__init__.py", "checks.py", "models.py", "observations.py", "scenarios.py", "tensors.py", "values.py", "sandbox",
+    "__init__.py", "checks.py", "floats.py", "models.py", "observations.py", "scenarios.py", "tensors.py", "values.py",
+    "sandbox",
 )  # fmt: skip
 """What the confined process imports of this package. The rest stays outside: it holds what answers are judged by."""
 

@@ -175,7 +175,8 @@ def test_the_package_inside_holds_no_exercise_and_no_solution(room: Room) -> Non
     names = [name.removeprefix("/grader/autograder/") for name in room.look(source)]
     assert "sandbox/confined.py" in names
     assert {name for name in names if "__pycache__" not in name} <= {
-        "__init__.py", "checks.py", "models.py", "observations.py", "scenarios.py", "tensors.py", "values.py",
+        "__init__.py", "checks.py", "floats.py", "models.py", "observations.py", "scenarios.py", "tensors.py",
+        "values.py",
         *(f"sandbox/{path.name}" for path in (REPOSITORY / "autograder" / "sandbox").glob("*.py")),
     }  # fmt: skip
 

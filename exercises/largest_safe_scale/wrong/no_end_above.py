@@ -1,0 +1,22 @@
+# caught by within_the_range: the_range_has_no_end
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+
+def largest_safe_scale(grads: list[Tensor | None], headroom: float = 2.0) -> float:
+    if not 1 <= headroom < math.inf:
+        raise ValueError("headroom must be a finite number, 1 or more")
+    kept = [grad for grad in grads if grad is not None and grad.numel()]
+    if not all(torch.isfinite(grad).all() for grad in kept):
+        raise ValueError("a gradient is not finite")
+    largest = max((grad.abs().max().item() for grad in kept), default=0.0)
+    if largest == 0:
+        return 2.0**24
+    for exponent in range(1100, -25, -1):
+        if largest * math.ldexp(1.0, min(exponent, 1000)) * headroom <= 65504:
+            return math.ldexp(1.0, min(exponent, 1000))
+    raise ValueError("no power of two fits")

@@ -1,0 +1,22 @@
+# caught by refuses_non_finite: only_checks_nan
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+
+def largest_safe_scale(grads: list[Tensor | None], headroom: float = 2.0) -> float:
+    if not 1 <= headroom < math.inf:
+        raise ValueError("headroom must be a finite number, 1 or more")
+    kept = [grad for grad in grads if grad is not None and grad.numel()]
+    if any(torch.isnan(grad).any() for grad in kept):
+        raise ValueError("a gradient is not finite")
+    largest = max((grad.abs().max().item() for grad in kept), default=0.0)
+    largest = min(largest, 3e38)
+    for exponent in range(24, -25, -1):
+        if largest * 2.0**exponent * headroom <= 65504:
+            return 2.0**exponent
+    if largest < 3e38:
+        raise ValueError("no power of two fits")

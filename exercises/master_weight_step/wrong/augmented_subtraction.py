@@ -1,0 +1,11 @@
+# caught by leaves_inputs_alone: optimizers_work_in_place
+# like steps_in_place: -= looks like an assignment, and changes the caller's tensor
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def master_weight_step(w16: Tensor, master: Tensor, grad: Tensor, lr: float) -> tuple[Tensor, Tensor]:
+    master -= lr * grad.float()
+    return master.half(), master

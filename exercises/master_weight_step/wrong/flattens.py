@@ -1,0 +1,10 @@
+# caught by form: weights_are_a_vector
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def master_weight_step(w16: Tensor, master: Tensor, grad: Tensor, lr: float) -> tuple[Tensor, Tensor]:
+    master = master - lr * grad.float()
+    return master.half().reshape(-1), master.reshape(-1)

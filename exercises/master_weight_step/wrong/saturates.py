@@ -1,0 +1,10 @@
+# caught by weights_follow_the_master: weights_saturate
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def master_weight_step(w16: Tensor, master: Tensor, grad: Tensor, lr: float) -> tuple[Tensor, Tensor]:
+    master = master - lr * grad.float()
+    return master.clamp(-65504, 65504).half(), master

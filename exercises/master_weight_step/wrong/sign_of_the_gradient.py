@@ -1,0 +1,10 @@
+# caught by steps_the_master: direction_is_enough
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def master_weight_step(w16: Tensor, master: Tensor, grad: Tensor, lr: float) -> tuple[Tensor, Tensor]:
+    master = master - lr * grad.float().sign()
+    return master.half(), master

@@ -1,0 +1,11 @@
+# caught by keeps_small_updates: gradients_belong_in_half
+# like gradient_to_half: it rounds the product where the other rounds the factor
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def master_weight_step(w16: Tensor, master: Tensor, grad: Tensor, lr: float) -> tuple[Tensor, Tensor]:
+    master = master - (lr * grad.float()).half()
+    return master.half(), master
