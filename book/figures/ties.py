@@ -21,7 +21,7 @@ def neighbors(first: float, count: int) -> list[tuple[float, int]]:
 
 def draw(first: float, count: int = 4, narrow: bool = False) -> Figure:
     """Return the figure: each number's stretch in its color, ties as arrows, the last bits beneath."""
-    figure, axes = style.new(3.6 if narrow else 7.2, 2.3)
+    figure, axes = style.new(3.6 if narrow else 7.2, 1.8)
     numbers = neighbors(first, count)
     middles = [(left + right) / 2 for (left, _), (right, _) in pairwise(numbers)]
     step = numbers[1][0] - numbers[0][0]
@@ -38,7 +38,7 @@ def draw(first: float, count: int = 4, narrow: bool = False) -> Figure:
     for middle in middles:
         _tie(axes, middle, decode(encode(middle, HALF), HALF))
     axes.set_xlim(starts[0], ends[-1])
-    axes.set_ylim(-1.0, 1.0)
+    axes.set_ylim(-0.9, 0.85)
     axes.set_axis_off()
     return figure
 
