@@ -37,8 +37,8 @@ def stairs(fmt: Format) -> tuple[list[float], list[float]]:
 def draw(narrow: bool = False) -> Figure:
     """Return the figure: a staircase for each format, on logarithmic axes."""
     figure, axes = style.new(3.6 if narrow else 7.2, 3.6 if narrow else 3.9)
-    labels = {"fp16": (-22, -24), "fp8 E5M2": (-24, -16), "fp8 E4M3": (-24, -9)}
-    labels["bf16"] = (-20, -34) if narrow else (-23, -32.5)
+    left = FIRST if narrow else -24
+    labels = {"fp16": (left, -24), "fp8 E5M2": (left, -16), "fp8 E4M3": (left, -9), "bf16": (-20.5, -34)}
     for (name, key), color in zip(SHOWN.items(), (style.C1, style.C2, style.C3, style.C4), strict=True):
         sizes, steps = stairs(FORMATS[key])
         axes.plot(sizes, steps, color=color, linewidth=2.2 if name in ("fp16", "bf16") else 1.4)

@@ -25,7 +25,9 @@ def draw(first: float, count: int = 4, narrow: bool = False) -> Figure:
     numbers = neighbors(first, count)
     middles = [(left + right) / 2 for (left, _), (right, _) in pairwise(numbers)]
     step = numbers[1][0] - numbers[0][0]
-    starts = [numbers[0][0] - 0.45 * step, *middles]
+    # The gap below the first number may be smaller than those above it: 2,048 has 2,047 as its neighbor.
+    before = numbers[0][0] - decode(numbers[0][1] - 1, HALF) if numbers[0][1] else step
+    starts = [numbers[0][0] - 0.45 * before, *middles]
     ends = [*middles, numbers[-1][0] + 0.45 * step]
     for (number, pattern), start, end in zip(numbers, starts, ends, strict=True):
         color = style.C2 if pattern & 1 else style.C1
