@@ -507,6 +507,11 @@ def test_the_recalled_numbers_are_right(page: Page) -> None:
     gradient, scale = page["gradient_to_lift"], page.number("r2-scale")
     assert gradient * scale > CUTOFF >= gradient * page.number("r2-half-scale")
     assert page.number("r2-gradient") == pytest.approx(gradient, rel=0.05)
+    odd, even, other = (page.number(f"r2-{name}") for name in ("odd", "even", "other"))
+    assert odd % 2 == 1
+    assert 2048 < odd < 4096
+    assert half(odd) == even == 2 * odd - other
+    assert even % 4 == 0 != other % 4
 
 
 def test_accumulated_gradients_are_sums_of_fp16_numbers_in_fp32(page: Page) -> None:
