@@ -26,14 +26,14 @@ class Station:
 
 
 FORWARD: Final = (
-    Station("weights,\ninputs", "fp32", False, "copied"),
+    Station("weights,\ninputs", "fp32", False, "cast"),
     Station("layers’\noutputs", "fp16", False),
     Station("loss", "fp32", False, "× S"),
 )
 BACKWARD: Final = (
     Station("scaled loss", "fp32", True),
     Station("gradients\nbetween layers", "fp16", True),
-    Station("weights’\ngradients", "fp16", True, "widened"),
+    Station("weights’\ngradients", "fp16", True, "cast"),
     Station(".grad", "fp32", True, "÷ S"),
 )
 UPDATE: Final = (
@@ -49,7 +49,7 @@ def draw(narrow: bool = False) -> Figure:
     if narrow:
         stations = (*FORWARD, *BACKWARD, *UPDATE)
         places = [(0.0, -1.62 * number) for number in range(len(stations))]
-        figure, axes = style.new(3.6, 7.6)
+        figure, axes = style.new(3.6, 8.8)
         axes.set_xlim(-2.35, 2.35)
         axes.set_ylim(places[-1][1] - 0.7, 0.7)
     else:

@@ -94,5 +94,5 @@ def _panel(ax: Any, layers: Mapping[str, Layer]) -> None:
     ax.set_yticks(range(len(layers)), list(layers))
     ax.set_ylim(len(layers) - 0.4, -0.6)
     ax.tick_params(axis="y", labelcolor=style.INK, length=0)
-    ax.set_xticks(range(-24, 33, 8), [style.power(2, exponent) for exponent in range(-24, 33, 8)])
+    ax.set_xticks(range(-16, 25, 8), [style.power(2, exponent) for exponent in range(-16, 25, 8)])
     ax.grid(visible=False, axis="y")
