@@ -348,7 +348,8 @@ def test_the_largest_grad_fits_and_the_pass_overflows_all_the_same(page: Page) -
     assert largest(parameters) * 2.0**14 == pytest.approx(54858, rel=1e-3)
     assert largest(between) == between["layer 1"].abs().max().item() > 4 * largest(parameters)
     for exponent in (13, 14):
-        found, stored, _ = passed(page, 16, 2.0**exponent, half=True)
+        found, stored, loss = passed(page, 16, 2.0**exponent, half=True)
+        assert page.number("static-loss") == pytest.approx(loss.item(), abs=0.005)  # finite, and no sign of S in it
         assert [name for name, g in found.items() if not g.isfinite().all()] == ["layer 1"]
         assert [name for name, g in stored.items() if not g.isfinite().all()] == ["layer 1.weight"]
     found, stored, _ = passed(page, 16, 2.0**12, half=True)
