@@ -92,28 +92,34 @@ def kind(pattern: int, fmt: Format) -> str:
     return "zero" if number == 0 else "normal" if pattern & fmt.infinity else "subnormal"
 
 
-def row(value: float, fmt: str = "float16", caption: str = "") -> Picture:
+def row(value: float, fmt: str = "float16", caption: str = "", *, digits: int = 5, kept: int | None = None) -> Picture:
     """Return value, rounded to a format, as a row of its bits, with what is stored beside it.
 
     Args:
         value: any Python float.
         fmt: a key of FORMATS.
         caption: a line above the row; says the value and the format where it is empty. Plain text.
+        digits: how many significant digits of what is stored are written; 17 tell any two numbers apart.
+        kept: how many fraction bits a narrower format has; those after them are drawn as left off. None: all are drawn
+            alike.
     """
     shape = FORMATS[fmt]
     pattern = encode(value, shape)
-    digits = f"{pattern:0{shape.width}b}"
+    written = f"{pattern:0{shape.width}b}"
     parts = {
-        "sign": digits[:1],
-        "exponent": digits[1 : 1 + shape.exponent],
-        "fraction": digits[1 + shape.exponent :],
+        "sign": written[:1],
+        "exponent": written[1 : 1 + shape.exponent],
+        "fraction": written[1 + shape.exponent :],
     }
     caption = caption or f"{value:.10g} in {shape.name}"
-    stored, what = f"{decode(pattern, shape):.5g}", kind(pattern, shape)
-    spoken = ", ".join(f"{name} {bits}" for name, bits in parts.items())
+    stored, what = f"{decode(pattern, shape):.{digits}g}", kind(pattern, shape)
+    said = dict(parts)
+    if kept is not None:
+        said["fraction"] = f"{parts['fraction'][:kept]} and then {parts['fraction'][kept:]}"
+    spoken = ", ".join(f"{name} {bits}" for name, bits in said.items())
     note = stored if what in ("inf", "nan") else f"{stored} ({what})"
     alt = f"{caption}: {spoken}; stored as {note}"
-    groups = "".join(_group(name, bits) for name, bits in parts.items())
+    groups = "".join(_group(name, bits, kept if name == "fraction" else None) for name, bits in parts.items())
     markup = (
         f'<figure class="hp-bits hp-bits-{what}" role="img" aria-label="{html.escape(alt)}">'
         f'<div class="hp-bits-caption">{html.escape(caption)}</div>'
@@ -171,7 +177,7 @@ def explorer(value: float, fmt: str = "float16", caption: str = "", key: str = "
     alt = f"{caption}: the bits {digits}, {what}; {spoken}"
     groups, start = "", shape.width
     for name, count in (("sign", 1), ("exponent", shape.exponent), ("fraction", shape.fraction)):
-        groups += _group(name, digits[shape.width - start :][:count], start - 1, key)
+        groups += _group(name, digits[shape.width - start :][:count], first=start - 1, key=key)
         start -= count
     listed = "".join(
         f'<dt class="hp-bits-{part}">{part}</dt><dd data-part="{part}">{html.escape(text)}</dd>'
@@ -187,11 +193,18 @@ def explorer(value: float, fmt: str = "float16", caption: str = "", key: str = "
     return Picture(markup, alt)
 
 
-def _group(name: str, bits: str, first: int = 0, key: str = "") -> str:
+def _group(name: str, bits: str, kept: int | None = None, first: int = 0, key: str = "") -> str:
     """Return the cells of one field; with a key each cell carries the number of its bit, falling from first."""
+    kept = len(bits) if kept is None else kept
     cells = ""
     for place, bit in enumerate(bits):
         number = first - place
         found = f' id="{html.escape(key)}-{number}" data-bit="{number}" data-field="{name}"' if key else ""
-        cells += f"<i{' class=on' if bit == '1' else ''}{found}>{bit}</i>"
+        cells += _cell(bit, place >= kept, found)
     return f'<span class="hp-bits-group hp-bits-{name}"><span>{cells}</span><small>{name}</small></span>'
+
+
+def _cell(bit: str, cut: bool, found: str = "") -> str:
+    if cut:
+        return f'<i class="cut"{found}>{bit}</i>'
+    return f"<i{' class=on' if bit == '1' else ''}{found}>{bit}</i>"

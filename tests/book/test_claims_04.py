@@ -134,6 +134,19 @@ def test_one_element_overflows_in_the_first_step() -> None:
     assert all(truth[name].abs().max() * 65536 < HALF_MAX for name in truth if name != where)
 
 
+def test_the_recalled_numbers_are_right(page: Page) -> None:
+    top, power = page.names["top"], page.names["highest"]
+    assert half(top * 2.0**power) < INF == half(top * 2.0 ** (power + 1))
+    below, above, gap = (int(page.number(f"r4-{name}")) for name in ("below", "above", "gap"))
+    assert page.number("r4-tie") == (below + above) / 2
+    assert above - below == gap
+    neighbor = torch.nextafter(torch.tensor(float(below)).half(), torch.tensor(INF).half()).item()
+    assert neighbor == above
+    stored = page.number("r4-stored")
+    assert stored == half((below + above) / 2)
+    assert stored / gap % 2 == 0
+
+
 # ------------------------------------------------------------------------------------ unscale
 
 
