@@ -11,6 +11,15 @@ from torch import Tensor
 
 from figures import style
 
+POINTS = 200
+"""How many points of a walk are drawn: more would weigh the page down and look no different."""
+LOOKS = {
+    "exact": {"color": style.INK, "ls": "--"},
+    "stochastic, one weight": {"color": style.C5, "lw": 1.2},
+    "stochastic, mean": {"color": style.C1},
+    "to nearest": {"color": style.C2, "ls": "-."},
+}
+
 
 def to_bf16(x: Tensor, r: Tensor) -> Tensor:
     """Round finite float32 numbers to bf16: away from zero when the low 16 bits and r together carry, else toward it.
@@ -47,12 +56,13 @@ def walk(update: float, steps: int, weights: int = 1000, seed: int = 0) -> Walks
 def draw(walks: Walks, nearest: Sequence[float], exact: Sequence[float], narrow: bool = False) -> Figure:
     """Return the walks over the steps: the exact one, the stochastic ones' mean and spread, and the nearest."""
     figure, ax = style.new(*((3.6, 4.2) if narrow else (7.2, 3.6)))
-    steps = range(len(walks.mean))
-    ax.fill_between(steps, walks.low, walks.high, color=style.GRID, lw=0, label="lowest to highest")
-    ax.plot(exact, color=style.INK, ls="--", label="exact")
-    ax.plot(walks.one, color=style.C5, lw=1.2, label="stochastic, one weight")
-    ax.plot(walks.mean, color=style.C1, label="stochastic, mean")
-    ax.plot(nearest, color=style.C2, ls="-.", label="to nearest")
+    steps = range(0, len(walks.mean), max(1, len(walks.mean) // POINTS))
+    low, high, *lines = (
+        [walk[s] for s in steps] for walk in (walks.low, walks.high, exact, walks.one, walks.mean, nearest)
+    )
+    ax.fill_between(steps, low, high, color=style.GRID, lw=0, label="lowest to highest")
+    for line, (name, looks) in zip(lines, LOOKS.items(), strict=True):
+        ax.plot(steps, line, label=name, **looks)
     ax.set_xlim(0, len(walks.mean) - 1)
     ax.set_xlabel("step")
     ax.set_ylabel("bf16 weight")

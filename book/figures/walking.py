@@ -10,6 +10,8 @@ from matplotlib.figure import Figure
 from figures import style
 
 Walk = Sequence[float]
+POINTS = 200
+"""How many points of a walk are drawn: more would weigh the page down and look no different."""
 
 
 def alone(update: float, steps: int, start: float = 1.0, dtype: torch.dtype = torch.float16) -> list[float]:
@@ -37,8 +39,9 @@ def draw(walks: Mapping[float, tuple[Walk, Walk]], narrow: bool = False) -> Figu
     size = {"width": 3.6, "height": 5.0, "rows": 2} if narrow else {"width": 7.2, "height": 3.0, "cols": 2}
     figure, axes = style.new(**size, sharex=narrow)
     for ax, (update, (lone, copy)) in zip(axes, walks.items(), strict=True):
-        ax.plot(copy, color=style.C1, label="with an fp32 master")
-        ax.plot(lone, color=style.C2, ls="--", label="fp16 alone")
+        steps = range(0, len(copy), max(1, len(copy) // POINTS))
+        ax.plot(steps, [copy[step] for step in steps], color=style.C1, label="with an fp32 master")
+        ax.plot(steps, [lone[step] for step in steps], color=style.C2, ls="--", label="fp16 alone")
         ax.set_title(f"{'+' if update > 0 else '−'}{abs(update):g} a step")
         ax.set_xlim(0, len(copy) - 1)
         ax.set_ylabel("weight")

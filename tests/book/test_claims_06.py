@@ -378,6 +378,13 @@ def test_a_relu_right_behind_loses_nothing() -> None:
     wide, narrow = torch.tensor([-72_000.0]), torch.tensor([-72_000.0]).half()
     assert narrow.item() == -INF
     assert torch.relu(wide).item() == torch.relu(narrow).item() == 0.0
+    assert half(65_519.99) == 65_504.0 < half(65_520.0) == INF
+    for end in (torch.sigmoid, torch.tanh, torch.reciprocal):
+        number = torch.tensor([INF]).half().requires_grad_()
+        out = end(number)
+        out.backward()
+        assert out.isfinite()
+        assert number.grad.item() == 0
     brought_back = [torch.relu((number + 73_000.0) / 1000).item() for number in (wide, narrow.float())]
     assert brought_back == [1.0, 0.0]
 
@@ -409,9 +416,27 @@ def test_bf16_has_the_range_and_not_the_precision() -> None:
     edge = torch.tensor(72_000.0).bfloat16()
     assert edge.isfinite()
     assert (torch.nextafter(edge, torch.tensor(INF).bfloat16()) - edge).item() == 512.0
+    nine = torch.tensor(9.0).bfloat16()
+    assert (torch.nextafter(nine, torch.tensor(INF).bfloat16()) - nine).item() == 2.0**-4
     with torch.no_grad():
-        spread = overflow.Network(-1.0).first(overflow.data()[0]).std(0).mean().item()
-    assert spread < 2 * 512
+        apart = overflow.Network(-1.0).first(overflow.data()[0])
+    apart -= apart.mean(0)
+    assert (apart - apart.mean(1, keepdim=True)).std().item() < 512 / 4
+    plain = overflow.train(overflow.Network(-1.0), None).losses[-1]
+    for what in ("outputs", "weights"):
+        assert overflow.train(overflow.Rounded(what), None).losses[-1] > 2 * plain
+
+
+def test_one_thing_is_rounded_and_its_gradient_passes() -> None:
+    values = torch.tensor([1.001, 72_000.0], requires_grad=True)
+    rounded = overflow.as_bf16(values)
+    rounded.sum().backward()
+    assert torch.equal(rounded, values.detach().bfloat16().float())
+    assert values.grad.tolist() == [1.0, 1.0]
+    x = overflow.data()[0]
+    outs = [model(x) for model in (overflow.Network(-1.0), overflow.Rounded("outputs"), overflow.Rounded("nothing"))]
+    assert torch.equal(outs[0], outs[2])
+    assert not torch.equal(outs[0], outs[1])
 
 
 def test_a_norm_that_squares_in_fp16_forgets_its_row() -> None:
