@@ -15,7 +15,7 @@ from typing import Any
 from autograder.checks import Check, Misconception, Mismatch, Outcome, calls, case, each_call, each_item, kind_of
 from autograder.models import Case, Observation
 
-PAGE = "book/01_sixteen_bits.html"
+PAGE = "book/01_sixteen_bits.html#"
 
 Arguments = Mapping[str, Any]
 
@@ -131,7 +131,7 @@ CHECKS = (
         points=2.0,
         rule="With an exponent field e from 1 to 30 the number is (1 + f / 1024) * 2 ** (e - 15): the one in front of "
         "the fraction is not stored, and 15 is the bias.",
-        see=PAGE,
+        see=PAGE + "if-the-fields",
         judge=each_call(same_value),
         cases=(
             one("one", 0x3C00),
@@ -154,7 +154,7 @@ CHECKS = (
         points=1.0,
         rule="The highest bit is the sign: with it set, the rest stands for the same number, below zero. (Whether your "
         "positive number is right is for other checks.)",
-        see=PAGE,
+        see=PAGE + "if-the-fields",
         judge=mirrored,
         cases=(
             both("minus one", 0x3C00),
@@ -170,7 +170,7 @@ CHECKS = (
         points=2.0,
         rule="With an exponent field of 0 there is no leading one, and the exponent is that of the smallest normal "
         "numbers: f / 1024 * 2 ** -14, which is f * 2 ** -24.",
-        see=PAGE,
+        see=PAGE + "if-subnormal",
         judge=each_call(same_value),
         cases=(
             one("the smallest", 0x0001),
@@ -189,7 +189,7 @@ CHECKS = (
         points=1.0,
         rule="All fifteen bits below the sign 0 is zero, and there are two: 0x0000 is 0.0 and 0x8000 is -0.0. They are "
         "equal, and 1 / x would tell them apart.",
-        see=PAGE,
+        see=PAGE + "if-special",
         judge=each_call(same_zero),
         cases=(one("zero", 0x0000), one("minus zero", 0x8000)),
     ),
@@ -199,7 +199,7 @@ CHECKS = (
         points=1.0,
         rule="An exponent field of 31 is no exponent: with a fraction field of 0 it is infinity, with the sign of the "
         "highest bit. That is what an overflow leaves.",
-        see=PAGE,
+        see=PAGE + "if-special",
         judge=each_call(same_value),
         cases=(one("infinity", 0x7C00), one("minus infinity", 0xFC00)),
     ),
@@ -209,7 +209,7 @@ CHECKS = (
         points=1.0,
         rule="An exponent field of 31 with any fraction field but 0 is nan, whichever bits of it are set and whatever "
         "the sign: 2046 patterns, all of them nan.",
-        see=PAGE,
+        see=PAGE + "if-special",
         judge=each_call(same_value),
         cases=(
             one("the nan that arithmetic makes", 0x7E00),
@@ -227,7 +227,7 @@ CHECKS = (
         points=1.0,
         rule="Every one of the 65,536 patterns is tried. The result is a float, for whole numbers too, and exact to "
         "the last bit, the sign of zero included.",
-        see=PAGE,
+        see=PAGE + "if-decoding-fails",
         scenario="each",
         judge=each_item(exactly),
         cases=tuple(
@@ -241,7 +241,7 @@ CHECKS = (
         points=0.5,
         rule="A pattern is an int. Anything else raises TypeError; so does a bool, although Python counts it among the "
         "ints: True is an answer to a question, not a pattern.",
-        see=PAGE,
+        see=PAGE + "if-the-argument",
         judge=each_call(never),
         cases=(
             one("a float", 15360.0),
@@ -258,7 +258,7 @@ CHECKS = (
         points=0.5,
         rule="Sixteen bits hold the ints from 0 to 65535. Any other int raises ValueError: cutting it down to 16 bits "
         "would decode something that nobody wrote.",
-        see=PAGE,
+        see=PAGE + "if-the-argument",
         judge=each_call(never),
         cases=(
             one("one too many", 65536),

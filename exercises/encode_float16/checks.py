@@ -16,7 +16,7 @@ from typing import Any
 from autograder.checks import Check, Misconception, Mismatch, Outcome, calls, case, each_call, each_item, kind_of
 from autograder.models import Case, Observation
 
-PAGE = "book/01_sixteen_bits.html"
+PAGE = "book/01_sixteen_bits.html#"
 INF, NAN = math.inf, math.nan
 SMALLEST = 2.0**-24
 
@@ -173,7 +173,7 @@ CHECKS = (
         points=1.5,
         rule="A number that a half can hold is encoded as that half: sign, exponent plus 15 and ten bits of the "
         "fraction, the leading one left out; below 2**-14 an exponent field of 0, and multiples of 2**-24.",
-        see=PAGE,
+        see=PAGE + "if-encoding",
         judge=each_call(same_pattern),
         cases=(
             one("one", 1.0),
@@ -194,7 +194,7 @@ CHECKS = (
         points=0.5,
         rule="Encoding is the way back from a half's number to its pattern. Every third pattern of a positive number "
         "is tried.",
-        see=PAGE,
+        see=PAGE + "if-encoding",
         scenario="each",
         judge=each_item(wrong_pattern),
         cases=(case("every third half", x=[number(pattern) for pattern in range(0, 0x7C00, 3)]),),
@@ -204,7 +204,7 @@ CHECKS = (
         title="Rounds to the nearest half",
         points=1.0,
         rule="Between two halves, the nearer one is taken, be it above or below.",
-        see=PAGE,
+        see=PAGE + "ties",
         scenario="each",
         judge=each_item(wrong_pattern),
         random=random_quarters,
@@ -222,7 +222,7 @@ CHECKS = (
         points=1.0,
         rule="Exactly halfway, the half whose pattern is even is taken: down as often as up, so that sums do not "
         "drift. Rounded up from the last fraction it is the next power of two.",
-        see=PAGE,
+        see=PAGE + "ties",
         scenario="each",
         judge=each_item(wrong_pattern),
         random=random_ties,
@@ -241,7 +241,7 @@ CHECKS = (
         points=2.0,
         rule="Halfway is exactly halfway. A float has 53 bits, and the last of them may decide: what is a little above "
         "the middle goes up. Rounded to fp32 first it lands on the middle, and the second rounding does not know.",
-        see=PAGE,
+        see=PAGE + "rounded-twice",
         scenario="each",
         judge=each_item(wrong_pattern),
         random=random_beside,
@@ -260,7 +260,7 @@ CHECKS = (
         points=1.0,
         rule="Below 2**-14 the gap stays 2**-24, however small the number. The smallest half is 2**-24, and what is "
         "nearer to it than to zero becomes it: everything above 2**-25. 2**-25 itself is the tie, and goes to zero.",
-        see=PAGE,
+        see=PAGE + "below-the-normal-numbers",
         judge=each_call(same_pattern),
         cases=(
             one("half of the smallest half: the tie, to zero", SMALLEST / 2),
@@ -287,7 +287,7 @@ CHECKS = (
         points=1.0,
         rule="65504 is the largest half, and its gap is 32: up to 65519.99 a number is nearer to it than to 65536. "
         "65520 is the tie, and rounds to what is even: infinity, as does all that is above.",
-        see=PAGE,
+        see=PAGE + "ties",
         scenario="each",
         judge=each_item(wrong_pattern),
         random=random_large,
@@ -308,7 +308,7 @@ CHECKS = (
         points=1.0,
         rule="A minus sets the highest bit and changes nothing else: that of -0.0 too, and of a number so small that "
         "it becomes zero. (Whether your positive pattern is right is for other checks.)",
-        see=PAGE,
+        see=PAGE + "if-encoding",
         judge=mirrored,
         cases=(
             both("one", 1.0),
@@ -326,7 +326,7 @@ CHECKS = (
         title="Encodes nan as a nan",
         points=0.5,
         rule="A nan stays a nan: an exponent field of 31 and any fraction field but 0, which would be infinity.",
-        see=PAGE,
+        see=PAGE + "if-encoding",
         judge=each_call(any_nan),
         cases=(one("nan", NAN),),
     ),
@@ -336,7 +336,7 @@ CHECKS = (
         points=0.5,
         rule="x is a float. Anything else raises TypeError, an int and a bool too: an int may have more digits than a "
         "float, and turning it into one would round for the first time.",
-        see=PAGE,
+        see=PAGE + "if-the-argument",
         judge=each_call(never),
         cases=(
             one("an int", 1),
