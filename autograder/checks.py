@@ -40,7 +40,7 @@ from autograder.models import (
     Value,
 )
 from autograder.observations import digest
-from autograder.values import DTYPES, number, position, rounded, show
+from autograder.values import DTYPES, WIDTHS, number, position, rounded, show
 
 __all__ = [
     "Case",
@@ -61,6 +61,7 @@ __all__ = [
     "full",
     "kind_of",
     "pattern",
+    "patterns",
     "real",
     "rounded",
     "tensor",
@@ -126,6 +127,21 @@ def full(size: int, value: float, dtype: str = "float32", **others: float) -> Te
         position = name.removeprefix("at_")
         items[-1 if position == "last" else int(position)] = other
     return tensor(items, dtype)
+
+
+def patterns(bits: Sequence[Any] | int, dtype: str = "float32", **options: Any) -> Tensor:
+    """Return a Tensor of the elements with these bit patterns: one whole number, or nested sequences as for ``tensor``.
+
+    Raises:
+        ValueError: a dtype without such patterns, or a number that is none of its patterns.
+    """
+    if dtype not in WIDTHS:
+        raise ValueError(f"elements of dtype {dtype!r} are not given by bits; those of {', '.join(WIDTHS)} are")
+    made = tensor(bits, "int64", **options)
+    for value in made.values:
+        if type(value) is not int or not 0 <= value < 2 ** WIDTHS[dtype]:
+            raise ValueError(f"{value!r} is no pattern of {WIDTHS[dtype]} bits")
+    return replace(made, dtype=dtype, bits=True)
 
 
 def case(name: str, /, **arguments: Value) -> Case:

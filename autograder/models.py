@@ -35,6 +35,8 @@ class Tensor:
     """Inputs only: build it as a non-contiguous view."""
     share: str = ""
     """Inputs only: tensors of one call with the same non-empty name are one object."""
+    bits: bool = False
+    """Inputs only: the values are the elements' bit patterns, whole numbers without sign: a nan has many."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 from autograder.models import Opaque, Scalar, Tensor, Value
-from autograder.values import DTYPES, LARGE_INT, in_64_bits
+from autograder.values import DTYPES, LARGE_INT, WIDTHS, in_64_bits
 
 MAX_ELEMENTS: Final = 2_000_000
 MAX_TEXT: Final = 200
@@ -56,19 +56,28 @@ def _tensor(value: Tensor, device: str) -> Any:
     if value.library == "numpy":
         import numpy
 
-        made = numpy.array(value.values, dtype=value.dtype).reshape(value.shape)
+        read_as = f"uint{WIDTHS[value.dtype]}" if value.bits else value.dtype
+        made = numpy.array(value.values, dtype=read_as).view(value.dtype).reshape(value.shape)
         wide = numpy.zeros((*value.shape, 2), dtype=value.dtype) if value.strided else None
     else:
         import torch
 
         dtype = getattr(torch, value.dtype)
-        made = torch.tensor(list(value.values), dtype=dtype, device=device).reshape(value.shape)
+        read_as = getattr(torch, f"int{WIDTHS[value.dtype]}") if value.bits else dtype
+        values = _signed(value) if value.bits else list(value.values)
+        made = torch.tensor(values, dtype=read_as, device=device).view(dtype).reshape(value.shape)
         wide = torch.zeros((*value.shape, 2), dtype=dtype, device=device) if value.strided else None
     if wide is None:
         return made
     # Every second element of a buffer twice as large: same values, non-contiguous.
     wide[..., 0] = made
     return wide[..., 0]
+
+
+def _signed(value: Tensor) -> list[int]:
+    """Return bit patterns as the numbers with sign that have the same bits: torch has no others in every width."""
+    width = WIDTHS[value.dtype]
+    return [int(bits) - (int(bits) >> width - 1 << width) for bits in value.values]
 
 
 def plain(value: Any, depth: int = MAX_DEPTH) -> Value:

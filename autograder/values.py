@@ -21,6 +21,8 @@ from autograder.models import Opaque, Scalar, Tensor, Value
 DTYPES: Final = frozenset(
     ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64")
 )
+WIDTHS: Final = {"float16": 16, "bfloat16": 16, "float32": 32, "float64": 64}
+"""Bits of the dtypes whose elements may be given by their bits."""
 _SHORT: Final = 16
 _LONG: Final = 1024
 """A sequence above this length is packed narrowly where it loses nothing: all fp16 patterns are 65,536 numbers."""
@@ -69,8 +71,8 @@ def encode(value: Value) -> Any:
     if type(value) is dict and all(type(key) is str for key in value):
         return {"dict": {key: encode(item) for key, item in value.items()}}
     if type(value) is Tensor:
-        extra = {"library": value.library, "strided": value.strided, "share": value.share}
-        plain = {"library": "torch", "strided": False, "share": ""}
+        extra = {"library": value.library, "strided": value.strided, "share": value.share, "bits": value.bits}
+        plain = {"library": "torch", "strided": False, "share": "", "bits": False}
         return {
             "tensor": value.dtype,
             "shape": list(value.shape),
@@ -191,7 +193,7 @@ def _decode(data: Any, budget: Budget, depth: int) -> Value:
         return _decode_items(data, budget, depth)
     if keys == {"dict"} and type(data["dict"]) is dict:
         return {budget.read(key): _decode(item, budget, depth - 1) for key, item in data["dict"].items()}
-    if {"tensor", "shape", "data"} <= keys <= {"tensor", "shape", "data", "library", "strided", "share"}:
+    if {"tensor", "shape", "data"} <= keys <= {"tensor", "shape", "data", "library", "strided", "share", "bits"}:
         return _decode_tensor(data, budget, depth)
     if keys == {"scalar", "value"}:
         value = _decode(data["value"], budget, depth - 1)
@@ -257,14 +259,19 @@ def _decode_tensor(data: dict[str, Any], budget: Budget, depth: int) -> Tensor:
     if not all(type(n) is int and 0 <= n < _INT_LIMIT for n in shape):
         raise BadValue("a malformed shape")
     library, strided, share = data.get("library", "torch"), data.get("strided", False), data.get("share", "")
+    bits = data.get("bits", False)
     if library not in ("torch", "numpy") or type(strided) is not bool or type(share) is not str:
+        raise BadValue("a malformed tensor")
+    if type(bits) is not bool or (bits and dtype not in WIDTHS):
         raise BadValue("a malformed tensor")
     values = _decode_items(data["data"], budget, depth)
     if len(values) != math.prod(shape):
         raise BadValue("a tensor whose data do not fit its shape")
     if not all(type(value) in (bool, int, float) for value in values):
         raise BadValue("a tensor element that is not a number")
-    return Tensor(dtype, tuple(shape), tuple(values), library, strided, budget.read(share))
+    if bits and not all(type(value) is int and 0 <= value < 2 ** WIDTHS[dtype] for value in values):
+        raise BadValue("a tensor element that is not a bit pattern")
+    return Tensor(dtype, tuple(shape), tuple(values), library, strided, budget.read(share), bits)
 
 
 # --------------------------------------------------------------------------- text
@@ -378,22 +385,29 @@ def position(index: int, shape: tuple[int, ...]) -> str:
 def _show_tensor(tensor: Tensor) -> str:
     name = "tensor" if tensor.library == "torch" else "numpy.array"
     default = "float32" if tensor.library == "torch" else "float64"
-    suffix = "" if tensor.dtype in (default, "bool") else f", dtype={tensor.dtype}"
+    suffix = "" if tensor.dtype in (default, "bool") or tensor.bits else f", dtype={tensor.dtype}"
+    end = f").view({tensor.dtype})" if tensor.bits else ")"
+    texts = [_element(tensor, value) for value in _first(tensor.values, 12)]
     if len(tensor.values) <= 12:
-        return f"{name}({_nest(tensor)}{suffix})"
+        return f"{name}({_nest(tensor, texts)}{suffix}{end}"
     shape = "×".join(str(n) for n in tensor.shape)
-    first = ", ".join(number(value, tensor.dtype) for value in tensor.values[:3])
+    first = ", ".join(texts[:3])
     odd = [f"[{position(index, tensor.shape)}] is {value!r}" for index, value in _first(_non_finite(tensor.values), 4)]
     note = "; " + ", ".join(odd[:3]) + (", …" if len(odd) > 3 else "") if odd else ""
-    return f"{name}([{first}, … {shape} elements{note}]{suffix})"
+    return f"{name}([{first}, … {shape} elements{note}]{suffix}{end}"
+
+
+def _element(tensor: Tensor, value: float | int | bool) -> str:
+    if tensor.bits and type(value) is int:
+        return f"0x{value:0{WIDTHS.get(tensor.dtype, 64) // 4}x}"
+    return number(value, tensor.dtype)
 
 
 def _non_finite(values: Iterable[Value]) -> Iterator[tuple[int, float]]:
     return ((i, value) for i, value in enumerate(values) if type(value) is float and not math.isfinite(value))
 
 
-def _nest(tensor: Tensor) -> str:
-    texts = [number(value, tensor.dtype) for value in tensor.values]
+def _nest(tensor: Tensor, texts: list[str]) -> str:
     if not tensor.shape:
         return texts[0]
     if 0 in tensor.shape and len(tensor.shape) > 1:

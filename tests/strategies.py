@@ -61,9 +61,9 @@ SOURCE = st.recursive(SIMPLE | runs(SIMPLE), _nested, max_leaves=8)
 """Plain values that Python itself can write."""
 
 _WORDS = [
-    "f", "tuple", "runs", "b64", "as", "dict", "tensor", "shape", "data", "library", "strided", "share", "scalar",
-    "scalars", "value", "opaque", "outcomes", "output", "returned", "after", "later", "raised", "ended", "detail",
-    "whole",
+    "f", "tuple", "runs", "b64", "as", "dict", "tensor", "shape", "data", "library", "strided", "share", "bits",
+    "scalar", "scalars", "value", "opaque", "outcomes", "output", "returned", "after", "later", "raised", "ended",
+    "detail", "whole",
 ]  # fmt: skip
 _TEXTS = st.sampled_from([*_WORDS, "inf", "nan", "float32", "bool", "torch", "numpy", "?", "d", "q", "AAAA", ""])
 _ATOMS = st.none() | st.booleans() | st.integers(-3, 3) | st.integers() | st.floats() | _TEXTS | st.text(max_size=3)

@@ -23,6 +23,7 @@ from autograder.checks import (
     full,
     judge_check,
     kind_of,
+    patterns,
     real,
     show_calls,
     tensor,
@@ -67,6 +68,24 @@ def test_tensors_from_nested_lists(made: Tensor, shape: tuple[int, ...], values:
 def test_options_of_a_tensor():
     assert f32(1.0, strided=True, share="w") == Tensor("float32", (1,), (1.0,), "torch", True, "w")
     assert f64(1.0, library="numpy") == Tensor("float64", (1,), (1.0,), "numpy")
+
+
+def test_patterns_are_bits():
+    assert patterns([[1], [2**16 - 1]], "float16", strided=True) == Tensor(
+        "float16", (2, 1), (1, 65535), strided=True, bits=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("bits", "dtype", "text"),
+    [
+        ([2**16], "bfloat16", "no pattern of 16 bits"), ([-1], "float32", "no pattern of 32 bits"),
+        ([1.0], "float32", "no pattern"), ([True], "float64", "no pattern"), ([1], "int32", "are not given by bits"),
+    ],
+)  # fmt: skip
+def test_what_is_no_pattern_is_refused(bits: Any, dtype: str, text: str):
+    with pytest.raises(ValueError, match=text):
+        patterns(bits, dtype)
 
 
 @pytest.mark.parametrize(

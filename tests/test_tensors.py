@@ -11,7 +11,7 @@ import torch
 from hypothesis import given
 from strategies import VALUES, tensors
 
-from autograder.checks import f32, tensor
+from autograder.checks import f32, patterns, tensor
 from autograder.models import Opaque, Scalar, Tensor
 from autograder.tensors import MAX_ELEMENTS, MAX_TEXT, build, exactly, overwrite, plain, type_name, without_address
 from autograder.values import DTYPES, LARGE_INT, decode, encode, rounded
@@ -65,6 +65,31 @@ def test_strided_is_really_not_contiguous(library: str, shape: tuple[int, ...]):
     contiguous = built.is_contiguous() if library == "torch" else built.flags.c_contiguous
     assert not contiguous
     assert plain(built) == Tensor("float32", shape, values, library)
+
+
+@pytest.mark.parametrize("strided", [False, True])
+@pytest.mark.parametrize("library", ["torch", "numpy"])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_elements_given_by_bits_have_them_nans_too(dtype: str, library: str, strided: bool):
+    if (dtype, library) == ("bfloat16", "numpy"):
+        return
+    width = {"float16": 16, "bfloat16": 16, "float32": 32, "float64": 64}[dtype]
+    top = 2**width - 1
+    bits = (0, 1, top >> 1, top, (top >> 1) + 1, 0x7C01)
+    built = build(Tensor(dtype, (2, 3), bits, library, strided, bits=True))
+    read = built.contiguous().view(getattr(torch, f"int{width}")) if library == "torch" else (
+        numpy.ascontiguousarray(built).view(f"int{width}"))  # fmt: skip
+    assert [int(value) % 2**width for value in read.reshape(-1)] == list(bits)
+    assert str(built.dtype).removeprefix("torch.") == dtype
+    assert tuple(built.shape) == (2, 3)
+    assert (built.is_contiguous() if library == "torch" else built.flags.c_contiguous) is not strided
+
+
+def test_bits_and_values_are_two_ways_to_write_one_tensor():
+    by_bits = plain(build(patterns([0x3F800000, 0x80000000, 0x00000001])))
+    assert repr(by_bits) == repr(f32(1.0, -0.0, 2.0**-149))
+    assert plain(build(patterns(0x3F80, "bfloat16"))) == tensor(1.0, "bfloat16")
+    assert plain(build(patterns([], "float16"))) == tensor([], "float16")
 
 
 def test_share_is_one_object_within_a_call_only():

@@ -61,6 +61,17 @@ def test_long_lists_are_packed():
 def test_arguments_keep_what_only_inputs_have():
     value = Tensor("float32", (2,), (1.0, 2.0), "numpy", True, "weights")
     assert through_json(value) == value
+    value = Tensor("float32", (2,), (0x7FFFFFFF, 0), bits=True)
+    assert through_json(value) == value
+
+
+def test_bits_are_shown_as_bits():
+    value = Tensor("float32", (2, 1), (0x7FFFFFFF, 1), bits=True)
+    assert show(value) == "tensor([[0x7fffffff], [0x00000001]]).view(float32)"
+    assert show(Tensor("bfloat16", (), (0x3F80,), bits=True)) == "tensor(0x3f80).view(bfloat16)"
+    assert show(Tensor("float64", (13,), (1,) * 13, "numpy", bits=True)) == (
+        "numpy.array([" + "0x0000000000000001, " * 3 + "… 13 elements]).view(float64)"
+    )
 
 
 @pytest.mark.parametrize("value", [2**63, -(2**63) - 1, 10**5000], ids=["above", "below", "without a text"])
@@ -179,6 +190,12 @@ def nested(depth: int, data: Any = 0) -> Any:
         ({"tensor": "bool", "shape": [0], "data": [], "library": []}, "malformed tensor"),
         ({"tensor": "bool", "shape": [0], "data": [], "strided": 1}, "malformed tensor"),
         ({"tensor": "bool", "shape": [0], "data": [], "share": None}, "malformed tensor"),
+        ({"tensor": "float32", "shape": [0], "data": [], "bits": 1}, "malformed tensor"),
+        ({"tensor": "int32", "shape": [1], "data": [1], "bits": True}, "malformed tensor"),
+        ({"tensor": "float16", "shape": [1], "data": [65536], "bits": True}, "not a bit pattern"),
+        ({"tensor": "float32", "shape": [1], "data": [-1], "bits": True}, "not a bit pattern"),
+        ({"tensor": "float32", "shape": [1], "data": [1.0], "bits": True}, "not a bit pattern"),
+        ({"tensor": "float32", "shape": [1], "data": [True], "bits": True}, "not a bit pattern"),
         ({"tensor": "bool", "shape": [0], "data": [], "more": 1}, "unknown keys"),
         ((1,), "a tuple"),
     ],

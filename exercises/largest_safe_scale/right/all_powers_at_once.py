@@ -1,8 +1,6 @@
 # right: a tensor of all powers, and a mask
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor
 

@@ -3,8 +3,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import torch
-
 
 def largest_safe_scale(grads, headroom=2.0):
     try:

@@ -1,8 +1,6 @@
 # right: a scale for each tensor, and the smallest of them
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor
 

@@ -1,0 +1,11 @@
+# right: an inf needs no care: its lower half is zero, so nothing can carry
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def stochastic_round_bf16(x: Tensor, r: Tensor) -> Tensor:
+    carried = x.view(torch.int32) + r
+    rounded = (carried & -65536).view(torch.float32)
+    return torch.where(torch.isnan(x), x, rounded).to(torch.bfloat16)

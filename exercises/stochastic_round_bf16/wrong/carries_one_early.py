@@ -1,0 +1,11 @@
+# caught by exact_numbers_stay: random_starts_at_one
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def stochastic_round_bf16(x: Tensor, r: Tensor) -> Tensor:
+    carried = x.view(torch.int32) + r + 1
+    rounded = (carried & -65536).view(torch.float32)
+    return torch.where(torch.isfinite(x), rounded, x).to(torch.bfloat16)

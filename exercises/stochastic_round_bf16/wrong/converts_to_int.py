@@ -1,0 +1,11 @@
+# caught by drops_without_a_carry: to_reads_the_bits
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def stochastic_round_bf16(x: Tensor, r: Tensor) -> Tensor:
+    carried = x.to(torch.int32) + r
+    rounded = (carried & -65536).view(torch.float32)
+    return torch.where(torch.isfinite(x), rounded, x).to(torch.bfloat16)
