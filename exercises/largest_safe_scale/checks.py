@@ -30,11 +30,11 @@ from autograder.checks import (
     tensor,
 )
 
-SHIFTED = "book/02_where_gradients_vanish.html#shifted"
-BORDER = "book/02_where_gradients_vanish.html#subnormals"
+PAGE = "book/03_scale_the_loss.html#"
+ROOM, TOO_LARGE, SCALE = PAGE + "headroom", PAGE + "too-large", PAGE + "static-scale"
+FAILS = PAGE + "if-the-scale-is-wrong"
 JUDGE, EVERY = "book/04_one_scaler_step.html#judge", "book/04_one_scaler_step.html#every-element"
 INPUTS = "book/04_one_scaler_step.html#inputs"
-LIMITS = "book/05_dynamic_scaling.html#no-floor-no-ceiling"
 
 INF, NAN = math.inf, math.nan
 LARGEST = 65504.0
@@ -162,7 +162,7 @@ CHECKS = (
         points=0.5,
         rule="A scale is a Python float, above 1 and below: GradScaler(init_scale=...), a log and a checkpoint take "
         "it as it is.",
-        see=LIMITS,
+        see=FAILS,
         judge=each_call(same_form),
         cases=(
             case("a scale above one", grads=[f32(3.0)], headroom=1.0),
@@ -221,7 +221,7 @@ CHECKS = (
         points=1.5,
         rule="The scale is a power of two, so that it changes exponents and no digits, and the largest one with "
         "max|g| * S * headroom <= 65504, in double precision: 65504 itself fits, 65504.1 does not.",
-        see=BORDER,
+        see=TOO_LARGE,
         judge=each_call(same_scale),
         random=random_powers,
         cases=(
@@ -244,7 +244,7 @@ CHECKS = (
         points=1.0,
         rule="Gradients headroom times as large as these must still fit, so headroom multiplies the largest magnitude: "
         "more headroom, a smaller scale. It is a factor, 2 by default.",
-        see=SHIFTED,
+        see=ROOM,
         judge=each_call(same_scale),
         random=random_headroom,
         cases=(
@@ -263,7 +263,7 @@ CHECKS = (
         points=1.0,
         rule="Any power of two from 2**-24 to 2**24 may be the answer: above 65536, where gradients are tiny, and "
         "below 1, where they are huge.",
-        see=LIMITS,
+        see=FAILS,
         judge=each_call(same_scale),
         cases=(
             case("a scale of two", grads=[f32(24576.0)], headroom=1.0),
@@ -281,7 +281,7 @@ CHECKS = (
         title="Returns 2**24 where nothing is different from zero",
         points=1.0,
         rule="Where there is no gradient, or only zeros, any scale fits, and the largest in the range is 2**24.",
-        see=LIMITS,
+        see=FAILS,
         judge=each_call(same_scale),
         cases=(
             case("a zero", grads=[f32(0.0)], headroom=1.0),
@@ -322,7 +322,7 @@ CHECKS = (
         points=0.5,
         rule="A headroom below 1 asks for an overflow, and inf and nan ask for nothing at all: raise ValueError, "
         "whatever the gradients are.",
-        see=SHIFTED,
+        see=ROOM,
         judge=each_call(no_matter),
         cases=(
             case("a half", grads=[f32(3.0)], headroom=0.5),
@@ -342,7 +342,7 @@ CHECKS = (
         points=0.5,
         rule="Where max|g| * 2**-24 * headroom exceeds 65504 there is no such scale, and returning one all the same "
         "would promise what does not hold: raise ValueError.",
-        see=LIMITS,
+        see=FAILS,
         judge=each_call(no_matter),
         cases=(
             case("3e38", grads=[f32(3e38)], headroom=1.0),
@@ -384,41 +384,41 @@ MISCONCEPTIONS = (
         "Sixteen bits go up to 2**16.",
         "The largest fp16 number is 65504. A product of exactly 65536 is inf, and powers of two hit 65536 all the "
         "time: 1.0 with a scale of 65536 has overflowed.",
-        BORDER,
+        TOO_LARGE,
     ),
     Misconception(
         "rounding_down_is_safe",
         "What rounds to 65504 fits, so the limit is 65520.",
         "It is true that 65519 is stored as 65504. But such a gradient is clipped without a sign, and the rule asked "
         "for here ends at the largest number itself.",
-        BORDER,
+        TOO_LARGE,
     ),
     Misconception(
         "the_limit_is_excluded",
         "The product must be less than 65504.",
         "65504 is a number like any other, and the largest one. It has not overflowed.",
-        BORDER,
+        TOO_LARGE,
     ),
     Misconception(
         "nearest_power",
         "I round the exponent to the nearest whole number.",
         "Every second time that goes up, and the largest gradient overflows. A bound must be rounded to its safe side, "
         "down.",
-        SHIFTED,
+        FAILS,
     ),
     Misconception(
         "any_number_will_do",
         "The largest safe scale is 65504 / max|g|.",
         "As a bound it is right. As a scale it rounds every gradient twice, when it multiplies and when it divides. "
         "A power of two only moves the exponent, and comes off without a trace.",
-        SHIFTED,
+        SCALE,
     ),
     Misconception(
         "own_dtype_compares",
         "I compare in the gradient's dtype.",
         "In float16 65510 is rounded to 65504 before it is compared, and fits. In float32 the same happens with "
         "smaller differences. A Python float is a double: call .item() first.",
-        BORDER,
+        FAILS,
     ),
     # which gradient
     Misconception(
@@ -432,7 +432,7 @@ MISCONCEPTIONS = (
         "The scale has to save the smallest gradient.",
         "That asks for a scale without an upper end: the smallest may be 1e-30. How large a scale may be is decided by "
         "the largest.",
-        SHIFTED,
+        FAILS,
     ),
     Misconception(
         "typical_gradient_decides",
@@ -478,58 +478,58 @@ MISCONCEPTIONS = (
         "More headroom, a larger scale.",
         "Headroom is distance from the ceiling. Gradients headroom times as large must still fit, so the scale is "
         "smaller.",
-        SHIFTED,
+        ROOM,
     ),
     Misconception(
         "headroom_is_not_needed",
         "If these gradients fit, the scale is safe.",
         "It is safe for this batch. The next one may be twice as large; headroom is what you pay so that it fits, too.",
-        SHIFTED,
+        ROOM,
     ),
     Misconception(
         "headroom_is_in_bits",
         "A headroom of 2 leaves two bits.",
         "It is a factor: 2 leaves one bit, 4 leaves two, and 1 leaves none.",
-        SHIFTED,
+        ROOM,
     ),
     Misconception(
         "headroom_may_be_anything",
         "What headroom is, is up to the caller.",
         "Below 1 it asks for a scale at which these very gradients overflow. That is a mistake, and a function that "
         "says so at once spares a training run.",
-        SHIFTED,
+        ROOM,
     ),
     Misconception(
         "nan_is_below_one",
         "`if headroom < 1: raise` refuses all that is wrong.",
         "Every comparison with nan is False, so nan passes. Ask for what is right and negate it: not 1 <= headroom.",
-        SHIFTED,
+        ROOM,
     ),
     # the range
     Misconception(
         "65536_is_the_largest_scale",
         "A scale has to fit fp16, or 65536 is the largest there is.",
         "The loss is computed in float32, and so the scale need not fit fp16. Where gradients are tiny, 2**20 is fine.",
-        LIMITS,
+        FAILS,
     ),
     Misconception(
         "a_scale_is_at_least_one",
         "A scale below 1 makes no sense.",
         "Where gradients are larger than 65504 it is the only one that fits. It is rare, and a sign that something "
         "else is odd, but it is the answer.",
-        LIMITS,
+        FAILS,
     ),
     Misconception(
         "the_range_has_no_end",
         "The smaller the gradients, the larger the scale.",
         "Up to 2**24: beyond, a step with tiny gradients would choose a scale that no later step survives.",
-        LIMITS,
+        FAILS,
     ),
     Misconception(
         "the_end_always_fits",
         "If nothing fits, I return the smallest scale.",
         "The caller would take it for safe. A function that cannot keep its promise raises.",
-        LIMITS,
+        FAILS,
     ),
     # nothing to look at
     Misconception(
@@ -537,13 +537,13 @@ MISCONCEPTIONS = (
         "I divide by the largest gradient.",
         "It may be 0, where all gradients are: a Python float raises, and a tensor gives inf. Then nothing can "
         "overflow, and 2**24 fits.",
-        LIMITS,
+        FAILS,
     ),
     Misconception(
         "nothing_needs_no_scale",
         "Without gradients the scale is 1.",
         "The rule has an answer: every scale of the range fits, and the largest is 2**24.",
-        LIMITS,
+        FAILS,
     ),
     # inf and nan
     Misconception(
@@ -583,13 +583,13 @@ MISCONCEPTIONS = (
         "powers_are_ints",
         "2 ** 14 is the scale.",
         "It is an int, and 2 ** -5 is a float. 2.0 ** k is a float for every k.",
-        LIMITS,
+        FAILS,
     ),
     Misconception(
         "a_tensor_is_a_number",
         "A 0-d tensor is a number.",
         "It stays on its device and in its dtype, and float16 has no 131072. .item() makes a Python float of it.",
-        LIMITS,
+        FAILS,
     ),
     Misconception(
         "abs_in_place_is_free",

@@ -29,11 +29,10 @@ from autograder.checks import (
     ulp,
 )
 
-STEP = "book/02_where_gradients_vanish.html#subnormals"
-SMALL = "book/02_where_gradients_vanish.html#cut-off"
-DTYPES = "book/02_where_gradients_vanish.html#grad-is-fp32"
+PAGE = "book/06_what_scaling_cannot_save.html#"
+STEP, UPDATE, FAILS = PAGE + "master-weights", PAGE + "the-update", PAGE + "if-master"
+SMALL = DTYPES = UNSCALE = FAILS
 INPUTS = "book/04_one_scaler_step.html#inputs"
-UNSCALE = "book/04_one_scaler_step.html#unscale"
 
 INF, NAN = math.inf, math.nan
 ULPS = 2
@@ -381,7 +380,7 @@ MISCONCEPTIONS = (
         "fp16 has enough digits for a weight.",
         "For a weight it has. For a sum of many small updates it has not: next to 1 the gap is 2**-10, and 1 + 3e-4 "
         "is 1, at every step.",
-        STEP,
+        UPDATE,
     ),
     Misconception(
         "master_is_only_a_copy",

@@ -30,10 +30,11 @@ from autograder.checks import (
     tensor,
 )
 
-ROUNDING = "book/02_where_gradients_vanish.html#cut-off"
-SUBNORMAL = "book/02_where_gradients_vanish.html#subnormals"
-JUDGE, INPUTS = "book/04_one_scaler_step.html#judge", "book/04_one_scaler_step.html#inputs"
-DTYPES = "book/02_where_gradients_vanish.html#grad-is-fp32"
+PAGE = "book/06_what_scaling_cannot_save.html#"
+ROUNDING, FAILS = PAGE + "stochastic-rounding", PAGE + "if-stochastic"
+SUBNORMAL = ROUNDING
+DTYPES = JUDGE = FAILS
+INPUTS = "book/04_one_scaler_step.html#inputs"
 
 ONE, LARGEST, INF, NAN = 0x3F800000, 0x7F7FFFFF, 0x7F800000, 0x7FC00000
 SIGN = 0x80000000
