@@ -40,7 +40,7 @@ def draw(first: float, count: int = 4, narrow: bool = False) -> Figure:
     for middle in middles:
         _tie(axes, middle, decode(encode(middle, HALF), HALF))
     axes.set_xlim(starts[0], ends[-1])
-    axes.set_ylim(-0.9, 0.85)
+    axes.set_ylim(-0.9, 0.95)
     axes.set_axis_off()
     return figure
 
@@ -58,4 +58,4 @@ def _tie(axes: Any, middle: float, stored: float) -> None:
         },
     )
     axes.plot([middle, middle], [-0.22, 0.5], color=style.INK, linewidth=1.2)
-    axes.annotate(f"{middle:g}", (middle, 0.5), (0, 4), textcoords="offset points", ha="center")
+    axes.annotate(f"{middle:g}", (middle, 0.5), (0, 9), textcoords="offset points", ha="center")
