@@ -51,8 +51,12 @@ def test_a_bad_entry_is_named(tmp_path: Path, entry: str, trouble: str) -> None:
 def test_the_page_shows_every_belief_and_every_claim(site: Path) -> None:
     page = BeautifulSoup((site / "beliefs_tested.html").read_text(encoding="utf-8"), "html.parser")
     cards = page.select(".hp-belief")
-    assert [card.select_one(".hp-label").text for card in cards] == [VERDICTS[b.verdict] for b in BELIEFS]
-    assert [len(card.select("li")) for card in cards] == [len(b.claims) for b in BELIEFS]
+    claims = read_claims(BOOK)
+    listed = sorted(BELIEFS, key=lambda belief: claims[belief.claims[0]].section[:2])
+    assert [card.select_one(".hp-label").text for card in cards] == [VERDICTS[b.verdict] for b in listed]
+    assert [len(card.select("li")) for card in cards] == [len(b.claims) for b in listed]
+    chapters = {claims[belief.claims[0]].section[:2] for belief in BELIEFS}
+    assert len(page.select("#what-is-said h3")) == len(chapters)
     shown = [item.text for item in page.select(".hp-claims li")]
     assert len(shown) == len(read_claims(BOOK))
     for claim, text in zip(read_claims(BOOK).values(), shown, strict=True):

@@ -655,6 +655,16 @@ def test_where_float32_rounds_or_refuses() -> None:
 
 
 @given(st.floats(2.0**-100, 2.0**100), st.floats(0.01, 0.99))
+def test_the_factor_is_no_float32(scale: float, factor: float) -> None:
+    start = torch.tensor([scale]).item()
+    final = drive([True], 1, 1, init=start, backoff=factor).final
+    assert final == torch.tensor(start * factor, dtype=torch.float64).float().item()
+    assert drive([True], 1, 1, init=9.0, backoff=0.7).final != (9 * torch.tensor(0.7)).item()
+    both = torch.tensor([9 * 0.7, 9 * torch.tensor(0.7).item()]).view(torch.int32)
+    assert 1 <= (both[0] - both[1]).item() <= 2
+
+
+@given(st.floats(2.0**-100, 2.0**100), st.floats(0.01, 0.99))
 def test_a_rounding_costs_one_part_in_16_million_at_most(scale: float, factor: float) -> None:
     start = torch.tensor([scale]).item()
     final = drive([True], 1, 1, init=start, backoff=factor).final

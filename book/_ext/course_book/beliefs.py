@@ -76,6 +76,10 @@ def read_beliefs(book: Path) -> tuple[Belief, ...]:
     return tuple(found)
 
 
+def _page(claim: Claim) -> str:
+    return claim.section.partition(".html")[0]
+
+
 def _with_powers(words: str) -> list[nodes.Node]:
     """Return a text in which 2^-25 and 2**-25 are powers."""
     parts = _POWER.split(words)
@@ -114,21 +118,28 @@ class _Listing(Block):
 
     def place(self, claim: Claim) -> str:
         """Return the title of the page that makes a claim."""
-        page = claim.section.partition(".html")[0]
+        page = _page(claim)
         title = _TITLE.search((self.book / f"{page}.md").read_text(encoding="utf-8"))
         return title[1] if title else page
 
 
 class Beliefs(_Listing):
-    """Every belief as a card: the sentence, the verdict, what holds, and the experiments."""
+    """Every belief as a card, by the chapter whose claim decides it: the verdict, what holds, the experiments."""
 
     def run(self) -> list[nodes.Node]:
-        """Return the cards."""
+        """Return the cards, under the titles of their chapters."""
         try:
             beliefs, claims = read_beliefs(self.book), read_claims(self.book)
         except ValueError as error:
             raise self.error(str(error)) from None
-        return [self.card(belief, claims) for belief in beliefs]
+        shown: list[nodes.Node] = []
+        chapter = ""
+        for belief in sorted(beliefs, key=lambda belief: _page(claims[belief.claims[0]])):  # the order within is kept
+            if (page := _page(decisive := claims[belief.claims[0]])) != chapter:
+                chapter = page
+                shown.append(Element.of("h3", text(self.place(decisive))))
+            shown.append(self.card(belief, claims))
+        return shown
 
     def card(self, belief: Belief, claims: Mapping[str, Claim]) -> Element:
         """Return one belief with what decides it."""
