@@ -50,14 +50,21 @@ class Cage:
         return self.take().layers()
 
 
-def grade_one(plan: Plan, submission: Submission, cage: Cage) -> Score:
-    """Grade one submission; whatever it is or does becomes part of the score."""
+def grade_one(plan: Plan, submission: Submission, cage: Cage, lost: int = 0) -> Score:
+    """Grade one submission; whatever it is or does becomes part of the score.
+
+    Args:
+        plan: of its exercise.
+        submission: what was handed in.
+        cage: where it runs.
+        lost: how many confined processes were lost with it before; see ``runner.MAX_LOST``.
+    """
     started = time.monotonic()
     if submission.unreadable:
         return ungraded(plan, submission, submission.unreadable)
     if is_untouched(submission.cells, plan.exercise):
         return _blank(plan, submission, "not_started", "the starter, untouched")
-    runner = Runner(cage.take, cage.drop, submission.cells, plan.exercise)
+    runner = Runner(cage.take, cage.drop, submission.cells, plan.exercise, lost)
     outputs: list[str] = []
 
     def observe(check: Check, case: Case) -> Observation:

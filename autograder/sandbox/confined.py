@@ -171,8 +171,7 @@ def _end(child: int, grace: float, before: list[Any], work: Path) -> dict[str, A
     with contextlib.suppress(ProcessLookupError):
         os.kill(-1, signal.SIGKILL)  # everything in this namespace but this process
     _reap_all()
-    unchanged = leftovers.inherited() == before and not leftovers.system_v_objects()
-    return {"ended": status, "clean": leftovers.empty(work) and unchanged}
+    return {"ended": status, "clean": leftovers.clean(work, before)}
 
 
 def _wait(child: int, grace: float) -> int | None:
