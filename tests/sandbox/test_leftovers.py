@@ -1,4 +1,4 @@
-"""What is deleted between two submissions: any tree that a user can make, and no tree that takes the process with it."""
+"""What is deleted between two submissions: any tree that a user can make, and none that takes the process with it."""
 
 from __future__ import annotations
 
