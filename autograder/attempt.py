@@ -13,6 +13,7 @@ from autograder.grading import first_output, judge_answer, not_started, total
 from autograder.models import Case, Check, CheckResult, Observation, Score, Submission
 from autograder.notebooks import is_untouched
 from autograder.plan import Plan
+from autograder.pointers import pointers
 from autograder.report.untrusted import one_line
 from autograder.sandbox.runner import Runner, place
 from autograder.sandbox.zygote import STUDENT, Limits, Zygote
@@ -86,6 +87,7 @@ def grade_one(plan: Plan, submission: Submission, cage: Cage, lost: int = 0) -> 
         duration_s=round(time.monotonic() - started, 4),
         output=first_output([loaded.output, *outputs]),
         notes=notes,
+        look=pointers(submission.cells),
     )
     if not_started(results):
         return replace(score, status="not_started", reason=f"{plan.exercise.entry} still raises NotImplementedError")

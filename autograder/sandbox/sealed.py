@@ -28,7 +28,8 @@ def sealed(modules: Iterable[ModuleType]) -> Mapping[Any, Any]:
     tables: list[dict[str, Any]] = []
     built_in = _table(dict(vars(builtins)))
     for module in modules:
-        table = {**vars(module), "__builtins__": built_in}
+        # Builtins among the globals: a name that is missed there first costs an exception.
+        table = {**vars(builtins), **vars(module), "__builtins__": built_in}
         tables.append(table)
         names = _table(table)
         functions = [value for value in table.values() if _is_of(value, module)]
