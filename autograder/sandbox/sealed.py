@@ -9,7 +9,6 @@ change to ``builtins`` reaches it.
 from __future__ import annotations
 
 import builtins
-import gc
 import sys
 from collections.abc import Iterable, Mapping
 from types import FunctionType, MappingProxyType, ModuleType
@@ -75,7 +74,6 @@ def _view(module: ModuleType) -> Any:
 
 
 def hide() -> None:
-    """Take this package out of what can be imported, and out of what the collector lists once it is frozen."""
+    """Take this package out of what can be imported; what is imported under its name after this is another."""
     for name in [name for name in sys.modules if name == _PACKAGE or name.startswith(_PACKAGE + ".")]:
         del sys.modules[name]
-    del gc.unfreeze

@@ -256,7 +256,6 @@ ATTACKS = (
         "inputs are as they were, by what the collector knows",
         """\
         import gc
-        getattr(gc, "unfreeze", int)()
         for thing in gc.get_objects():
             if type(thing) is dict and thing is not globals() and "_plain_tensor" in thing:
                 thing["_plain_tensor"] = thing["_tensor_of"] = lambda *a, **k: 1.0
