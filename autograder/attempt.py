@@ -13,6 +13,7 @@ from autograder.grading import first_output, judge_answer, not_started, total
 from autograder.models import Case, Check, CheckResult, Observation, Score, Submission
 from autograder.notebooks import is_untouched
 from autograder.plan import Plan
+from autograder.pointers import pointers
 from autograder.report.untrusted import one_line
 from autograder.sandbox.runner import Runner, place
 from autograder.sandbox.zygote import STUDENT, Limits, Zygote
@@ -50,14 +51,21 @@ class Cage:
         return self.take().layers()
 
 
-def grade_one(plan: Plan, submission: Submission, cage: Cage) -> Score:
-    """Grade one submission; whatever it is or does becomes part of the score."""
+def grade_one(plan: Plan, submission: Submission, cage: Cage, lost: int = 0) -> Score:
+    """Grade one submission; whatever it is or does becomes part of the score.
+
+    Args:
+        plan: of its exercise.
+        submission: what was handed in.
+        cage: where it runs.
+        lost: how many confined processes were lost with it before; see ``runner.MAX_LOST``.
+    """
     started = time.monotonic()
     if submission.unreadable:
         return ungraded(plan, submission, submission.unreadable)
     if is_untouched(submission.cells, plan.exercise):
         return _blank(plan, submission, "not_started", "the starter, untouched")
-    runner = Runner(cage.take, cage.drop, submission.cells, plan.exercise)
+    runner = Runner(cage.take, cage.drop, submission.cells, plan.exercise, lost)
     outputs: list[str] = []
 
     def observe(check: Check, case: Case) -> Observation:
@@ -79,6 +87,7 @@ def grade_one(plan: Plan, submission: Submission, cage: Cage) -> Score:
         duration_s=round(time.monotonic() - started, 4),
         output=first_output([loaded.output, *outputs]),
         notes=notes,
+        look=pointers(submission.cells),
     )
     if not_started(results):
         return replace(score, status="not_started", reason=f"{plan.exercise.entry} still raises NotImplementedError")

@@ -75,8 +75,9 @@ def read_file(path: Path, student: str, slug: str) -> Submission:
 def unknown_folders(tree: Path, slugs: Sequence[str]) -> list[str]:
     """Return one sentence on each thing in a tree that is passed over although somebody may have meant it.
 
-    These are misnamed and misplaced exercises, links, files among the students' folders, and (one sentence together)
-    students without any known exercise. Folders of other assignments are normal and not mentioned.
+    These are misnamed and misplaced exercises, links, files among the students' folders, and (one sentence each)
+    folders with a known exercise whose names begin with a dot, and students without any known exercise. Folders of
+    other assignments are normal and not mentioned.
 
     Raises:
         CollectError: the tree is none.
@@ -92,6 +93,8 @@ def unknown_folders(tree: Path, slugs: Sequence[str]) -> list[str]:
             sentences += near
             if not near and not any(_handed_in(tree / name / slug) for slug in slugs):
                 idle.append(student)
+    if hidden := _hidden(tree, slugs):
+        sentences.append(f"Not graded, because a folder's name begins with a dot; rename it: {_listed(hidden)}.")
     if idle:
         sentences.append(f"No exercise that is graded ({_listed(slugs)}) in the folder of: {_listed(idle)}.")
     return sentences
@@ -134,6 +137,15 @@ def _stray_files(tree: Path) -> list[str]:
     stray = [name for name in names if name.lower().endswith(_WORK) and (tree / name).is_file()]
     why = f"a file among the students' folders is not graded; its place is {_SHAPE}."
     return [f"{shown(name)}: {why}" for name in stray]
+
+
+def _hidden(tree: Path, slugs: Sequence[str]) -> list[str]:
+    """Return the folders that are left alone for their names, although they hold what would be graded."""
+    try:
+        names = sorted(name for name in os.listdir(tree) if not _visible(name))
+    except OSError:
+        return []  # the students' listing says it better
+    return [shown(name) for name in names if any(_handed_in(tree / name / slug) for slug in slugs)]
 
 
 def _near_misses(folder: Path, slugs: Sequence[str]) -> Iterator[str]:

@@ -320,3 +320,7 @@ class Score:
     notes: tuple[str, ...] = ()
     grader: str = ""
     """The versions of the autograder and of Python that graded it; torch's is the reference's."""
+    look: tuple[str, ...] = ()
+    """What an instructor may want to look at in the code, found without running it; says nothing of the marks."""
+    crashes: int = 0
+    """How many runs in a row it crashed in the very same way."""

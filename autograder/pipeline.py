@@ -38,6 +38,7 @@ from autograder.report.classroom import class_page
 from autograder.report.html import feedback_page
 from autograder.report.records import from_record, json_line
 from autograder.report.tables import grades_csv
+from autograder.sandbox.runner import MAX_LOST
 from autograder.sandbox.zygote import SandboxError
 from autograder.untrusted_files import Refused, read_bytes
 
@@ -54,6 +55,8 @@ _LOST_TWICE: Final = (
     "if the machine was short of memory, grade it again"
 )
 _CHANCE: Final[frozenset[CheckStatus]] = frozenset(("timeout", "memory", "crashed"))
+_ALIKE: Final = 2
+"""Runs in a row after which a crash that was the very same in each counts as the code's own."""
 _OWN_FAULT: Final[frozenset[CheckStatus]] = frozenset(("timeout", "memory"))
 
 
@@ -109,7 +112,7 @@ class Class:
         submissions: Iterable[Submission],
         plans: Mapping[str, Plan],
         known: Callable[[Submission], Graded | None] = lambda submission: None,
-        then: Callable[[Graded], None] = lambda graded: None,
+        then: Callable[[Graded], Graded] = lambda graded: graded,
     ) -> Generator[Graded, None, None]:
         """Yield each submission with its score, in the order in which they come; few are under way at a time.
 
@@ -117,7 +120,7 @@ class Class:
             submissions: may be endless.
             plans: by exercise.
             known: returns the result for the very same work from an earlier run, if there is one.
-            then: called in the worker for each result, for what can be written in parallel.
+            then: called in the worker for each result, for what can be written in parallel; returns what is yielded.
         """
         pending: deque[Future[Graded]] = deque()
         try:
@@ -135,7 +138,7 @@ class Class:
         plan: Plan,
         submission: Submission,
         known: Callable[[Submission], Graded | None],
-        then: Callable[[Graded], None],
+        then: Callable[[Graded], Graded],
     ) -> Graded:
         if (graded := known(submission)) is None:
             with self._free:
@@ -146,34 +149,36 @@ class Class:
                     self._cages.append(cage)
             graded = Graded(submission, score)
         own = tuple(own_cells(submission.cells, plan.exercise))
-        graded = replace(graded, own=own, code=_code(submission, own))
-        then(graded)
-        return graded
+        return then(replace(graded, own=own, code=_code(submission, own)))
 
 
 def _tried(plan: Plan, submission: Submission, cage: Cage) -> Score:
-    """Grade a submission, once more where the confined process itself was lost: that may be no fault of it."""
+    """Grade a submission, once more where the confined process itself was lost: that may be no fault of it.
+
+    What lost two of them in one try is not tried again, and a second try begins with the one that was lost: so no
+    submission costs more than a few restarts.
+    """
     score, lost = _attempt(plan, submission, cage)
-    if not lost:
-        return score
-    score, lost = _attempt(plan, submission, cage)
+    if 0 < lost < MAX_LOST:
+        score, lost = _attempt(plan, submission, cage, lost)
     if lost and any(check.status == "crashed" for check in score.checks) and score.status != "unreadable":
         return replace(score, reason=score.reason or _LOST_TWICE, notes=(*score.notes, _LOST_TWICE))
     return score
 
 
-def _attempt(plan: Plan, submission: Submission, cage: Cage) -> tuple[Score, bool]:
-    """Return the score, and whether it is that of a confined process that was lost on the way."""
+def _attempt(plan: Plan, submission: Submission, cage: Cage, lost: int = 0) -> tuple[Score, int]:
+    """Return the score, and how many confined processes were lost on the way that are worth another try."""
     before = cage.dropped
     try:
-        score = grade_one(plan, submission, cage)
+        score = grade_one(plan, submission, cage, lost)
     except Exception as error:  # a fault of ours must not stop the others
         cage.drop()
         reason = f"the grader failed on it: {type(error).__name__}: {error}"
-        return ungraded(plan, submission, reason), isinstance(error, SandboxError)
+        return ungraded(plan, submission, reason), int(isinstance(error, SandboxError))
     # Whether a check shows it or not: what was lost may have been a look at the belief behind a wrong answer. What
     # exhausts time or memory may take its process with it, and is not given the same again.
-    return score, cage.dropped > before and not _OWN_FAULT & {check.status for check in score.checks}
+    own = _OWN_FAULT & {check.status for check in score.checks}
+    return score, 0 if own else cage.dropped - before
 
 
 def _code(submission: Submission, own: Sequence[Cell]) -> str:
@@ -299,6 +304,7 @@ class _Run:
         self._workers, self._plans, self._output, self._journal, self._earlier = (
             workers, plans, output, journal, earlier,
         )  # fmt: skip
+        self._crashed: dict[Key, Score] = {}
         self._exercises: dict[str, Exercise] = {slug: plan.exercise for slug, plan in plans.items()}
         # Pages of unchanged work are written anew where they would link elsewhere, were made by another version, or
         # where an interruption, of the run or of the machine, may have left others.
@@ -337,7 +343,10 @@ class _Run:
         taken, score = self._journal.scores.pop(key, None), self._earlier.pop(key, None)
         if taken is not None and self._same_work(taken, submission, plan):
             return Graded(submission, taken, resumed=True)
-        if score is None or not self._same_work(score, submission, plan) or not _lasts(score):
+        if score is None or not self._same_work(score, submission, plan):
+            return None
+        if not _lasts(score):
+            self._crashed[key] = score  # to be compared with what comes of this run
             return None
         pages = self._output.feedback(score), self._output.autograded(score)
         return Graded(submission, score, reused=True) if all(page.exists() for page in pages) else None
@@ -347,16 +356,19 @@ class _Run:
             return False
         return _same_work(score, submission, plan)
 
-    def _keep(self, graded: Graded) -> None:
+    def _keep(self, graded: Graded) -> Graded:
         """Note a result in the journal, then write its pages; called in the worker."""
         if not graded.reused and not graded.resumed:
+            score = graded.score
+            graded = replace(graded, score=_counted(score, self._crashed.pop((score.student, score.exercise), None)))
             self._journal.append(graded.score)
         if graded.reused and self._pages_are_current:
-            return
+            return graded
         score, exercise = graded.score, self._exercises[graded.score.exercise]
         path = self._output.feedback(score)
         files.write(path, feedback_page(score, exercise, graded.own, book_url=self._output.book_from(path)))
         files.write(self._output.autograded(score), graded_notebook(_bytes(graded.submission), exercise, score))
+        return graded
 
     def _before_change(self, gradebook: Path | None) -> None:
         if self._journal.gradebook_changed:
@@ -406,8 +418,19 @@ def _same_work(score: Score, submission: Submission, plan: Plan) -> bool:
 
 
 def _lasts(score: Score) -> bool:
-    # Time, memory and a fault of ours depend on what else the machine did: worth another try, never a mark for good.
-    return not _CHANCE & {check.status for check in score.checks}
+    # Time, memory and a fault of ours depend on what else the machine did: worth another try, never a mark for good. So
+    # may a crash, whatever it looks like; but chance does not end a submission in the same way at the same call twice.
+    chance = _CHANCE & {check.status for check in score.checks}
+    return not chance or (chance == {"crashed"} and score.crashes >= _ALIKE)
+
+
+def _counted(score: Score, before: Score | None) -> Score:
+    """Return the score with how many runs in a row crashed like this one; ``before`` is that of the last."""
+    if _CHANCE & {check.status for check in score.checks} != {"crashed"}:
+        return score
+    counted = replace(score, crashes=1)
+    same = before is not None and replace(before, duration_s=score.duration_s, crashes=1) == counted
+    return replace(score, crashes=before.crashes + 1) if before is not None and same else counted
 
 
 def _bytes(submission: Submission) -> bytes:

@@ -6,6 +6,7 @@ They run beside the student's code, so what they return is a claim. They return 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 from autograder.models import Outcome, Value
@@ -14,9 +15,9 @@ from autograder.tensors import build, overwrite, plain
 
 def call(function: Callable[..., Any], arguments: Mapping[str, Value], device: str = "cpu") -> Outcome:
     """Call once; return what came back and what the arguments were afterwards."""
-    built = build(dict(arguments), device)
-    returned = function(**built)
-    return Outcome(returned=plain(returned), after=plain(built))
+    built = _built(arguments, device)
+    returned = function(**dict(built))
+    return Outcome(returned=plain(returned), after=plain(dict(built)))
 
 
 def overwritten(function: Callable[..., Any], arguments: Mapping[str, Value], device: str = "cpu") -> Outcome:
@@ -24,10 +25,10 @@ def overwritten(function: Callable[..., Any], arguments: Mapping[str, Value], de
 
     A returned tensor that shares memory with an input changes with it.
     """
-    built = build(dict(arguments), device)
-    returned = function(**built)
-    before, after = plain(returned), plain(built)
-    overwrite(built)
+    built = _built(arguments, device)
+    returned = function(**dict(built))
+    before, after = plain(returned), plain(dict(built))
+    overwrite(dict(built))
     return Outcome(returned=before, after=after, later=plain(returned))
 
 
@@ -42,4 +43,11 @@ def each(function: Callable[..., Any], arguments: Mapping[str, Value], device: s
     return Outcome(returned=plain(returned))
 
 
-SCENARIOS: Final[Mapping[str, Callable[..., Outcome]]] = {"call": call, "overwritten": overwritten, "each": each}
+def _built(arguments: Mapping[str, Value], device: str) -> tuple[tuple[str, Any], ...]:
+    # A tuple: what is read after the call are the very objects that were passed in.
+    return tuple(build(dict(arguments), device).items())
+
+
+SCENARIOS: Final[Mapping[str, Callable[..., Outcome]]] = MappingProxyType(
+    {"call": call, "overwritten": overwritten, "each": each}
+)

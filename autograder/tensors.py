@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, Final, Literal
 
 from autograder.models import Opaque, Scalar, Tensor, Value
@@ -157,7 +158,15 @@ def _plain_tensor(value: Any) -> Value:
         return Opaque(f"tensor of {dtype}", f"{count} elements")
     if count > MAX_ELEMENTS:
         return Opaque(f"tensor of {count} elements", dtype)
-    return _tensor_of(value, dtype, value.detach().reshape(-1).to("cpu").tolist(), "torch")
+    return _tensor_of(value, dtype, _numbers_of()(value), "torch")
+
+
+@cache
+def _numbers_of() -> Callable[[Any], list[Any]]:
+    """Return what reads a tensor's elements: torch's own functions, as they are at the first use."""
+    kind = sys.modules["torch"].Tensor
+    detach, reshape, to, tolist = kind.detach, kind.reshape, kind.to, kind.tolist
+    return lambda value: list(tolist(to(reshape(detach(value), (-1,)), "cpu")))
 
 
 def _plain_array(value: Any) -> Value:

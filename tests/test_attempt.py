@@ -128,6 +128,17 @@ def test_notes_say_what_was_skipped_and_what_failed(grade: GradeOne) -> None:
     )
 
 
+def test_code_that_looks_around_is_pointed_at_and_loses_nothing(grade: GradeOne, plan: Plan) -> None:
+    score = grade("import sys, gc\nprint(len(sys.modules))", RIGHT)
+    assert (score.score, score.reason, score.notes) == (3.0, "", ())
+    (pointer,) = score.look
+    assert pointer.startswith("the code names gc (cell 1, line 1), sys.modules (cell 1, line 2): ")
+    assert from_record(json.loads(json_line(score))) == score
+    assert "Worth a look: the code names gc" in feedback_text(score)
+    assert grade(RIGHT).look == ()
+    assert "Worth a look" not in feedback_text(grade(RIGHT))
+
+
 # ------------------------------------------------------------------- one thing to say
 
 

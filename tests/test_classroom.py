@@ -341,3 +341,18 @@ def test_a_graded_class_has_a_report_whose_links_lead_to_the_feedback(tmp_path: 
     assert all(path.is_file() for path in reached)
     assert exercise.misconceptions[wrong.misconception].belief in Outline(html).text
     assert html == class_page(scores, {exercise.slug: exercise}, address=output.feedback_address)
+
+
+def test_code_to_look_at_is_listed_with_its_pointer_whatever_its_mark() -> None:
+    pointed = a_score("ada", look=(f"the code names gc (cell 1, line 1){HOSTILE}",))
+    scores = [pointed, a_score("ben"), a_score("cem", look=("the code names inspect",), duration_s=50.0)]
+    (found,) = class_statistics(scores, {"step": an_exercise()})
+    assert [(trouble.score.student, trouble.kinds) for trouble in found.troubles] == [
+        ("ada", ("code to look at",)), ("cem", ("code to look at", "slow")),
+    ]  # fmt: skip
+    page = class_page(scores, {"step": an_exercise()}, address=address)
+    is_harmless(page)
+    assert "the code names gc (cell 1, line 1)" in page
+    assert "the code names inspect" in page
+    unpointed = class_page([replace(score, look=()) for score in scores], {"step": an_exercise()}, address=address)
+    assert "the code names" not in unpointed

@@ -253,3 +253,35 @@ def test_a_broken_exercise_folder_is_one_line(tmp_path: Path):
     done = autograder("prove", cwd=tmp_path)
     assert done.returncode == 2
     assert "statement.md" in one_line(done)
+
+
+# ------------------------------------------------------------- what a course's files say
+
+OBEYED = "\x1b[2J\x1b]0;title\x07 \u202e\u2028\x9b1m\r"
+
+
+def test_what_prove_prints_of_a_course_is_shown_and_not_obeyed(monkeypatch, capsys):
+    from autograder.commands import prove as command
+    from autograder.prove import Proof
+
+    proof = Proof("x", lines=[f"solution   {OBEYED}"], faults=[f"right/{OBEYED}adds loses a: first\nsecond {OBEYED}"])
+    monkeypatch.setattr(command, "exercises", lambda slugs: {"x": STEP})
+    monkeypatch.setattr(command, "prove", lambda exercise, seeds, stock: proof)
+    assert command.run(["x"], seeds=1, stock="none") == 1
+    printed = capsys.readouterr().out
+    assert not set(OBEYED) - {" ", *"[2J]0;title1m"} & set(printed)
+    assert printed.count(r"\x1b[2J\x1b]0;title\x07") == 3
+    assert "first\n      second" in printed
+
+
+def test_what_reference_prints_of_a_course_is_shown_and_not_obeyed(monkeypatch, capsys):
+    from autograder.commands import reference as command
+
+    monkeypatch.setattr(command, "exercises", lambda slugs: {"x": STEP})
+    monkeypatch.setattr(command.traces, "verify", lambda chosen, device: (1, [f"x, case {OBEYED}\n✗ all agree"]))
+    monkeypatch.setattr(command.traces, "record", lambda chosen, device, line: [Path(f"/{OBEYED}.json")])
+    assert command.verify(["x"], "") == 1
+    assert command.record(["x"], "") == 0
+    lines = capsys.readouterr().out.split("\n")
+    assert not set(OBEYED) - {" ", *"[2J]0;title1m"} & set("".join(lines))
+    assert [line[:2] for line in lines] == ["✗ ", "1 ", "/\\", ""]

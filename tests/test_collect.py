@@ -485,6 +485,22 @@ def test_what_is_passed_over_is_said(tmp_path: Path) -> None:
     ]
 
 
+def test_a_student_whose_folder_begins_with_a_dot_is_named(tmp_path: Path) -> None:
+    put(tmp_path, "s1/grad_scaler_step/grad_scaler_step.ipynb")
+    put(tmp_path, ".git/objects/x")
+    (tmp_path / ".empty").mkdir()
+    (tmp_path / ".DS_Store").write_text("")
+    assert unknown_folders(tmp_path, SLUGS) == []
+    put(tmp_path, ".dot/grad_scaler_step/grad_scaler_step.ipynb")
+    put(tmp_path, "..hidden\x1b[2J/dynamic_loss_scale/dynamic_loss_scale.py")
+    sentence = "Not graded, because a folder's name begins with a dot; rename it: ..hidden\\u001b[2J, .dot."
+    assert unknown_folders(tmp_path, SLUGS) == [sentence]
+    assert [each.student for each in collect(tmp_path, SLUGS)] == ["s1"]
+    for number in range(300):
+        put(tmp_path, f".x{number:03}/grad_scaler_step/grad_scaler_step.ipynb")
+    assert unknown_folders(tmp_path, SLUGS)[0].endswith(", .dot, .x000, .x001, .x002 and 297 more.")
+
+
 def test_many_students_without_an_exercise_are_one_sentence(tmp_path: Path) -> None:
     for number in range(300):
         put(tmp_path, f"s{number:03}/ps1/ps1.ipynb")

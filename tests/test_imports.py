@@ -75,6 +75,7 @@ def test_the_confined_process_knows_nothing_that_is_worth_stealing():
         "autograder.sandbox.inner",
         "autograder.sandbox.landlock",
         "autograder.sandbox.leftovers",
+        "autograder.sandbox.sealed",
         "autograder.sandbox.seccomp",
         "autograder.sandbox.syscalls",
     }

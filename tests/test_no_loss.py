@@ -78,7 +78,7 @@ def graded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Grade by a look at the source; return the list of the students that were graded."""
     students: list[str] = []
 
-    def grade(plan: Plan, submission: Submission, cage: Cage) -> Score:
+    def grade(plan: Plan, submission: Submission, cage: Cage, lost: int = 0) -> Score:
         if submission.unreadable:
             return ungraded(plan, submission, submission.unreadable)
         students.append(submission.student)
@@ -404,13 +404,13 @@ def test_the_gradebook_is_copied_before_a_run_that_changes_it(workers: Workers, 
 def lose(times: int, status: str) -> tuple[list[int], Any]:
     calls: list[int] = []
 
-    def grade(plan: Plan, submission: Submission, cage: Cage) -> Score:
+    def grade(plan: Plan, submission: Submission, cage: Cage, lost: int = 0) -> Score:
         calls.append(1)
         blank = ungraded(plan, submission, "")
-        lost = len(calls) <= times
-        if lost:
+        loses = len(calls) <= times
+        if loses:
             cage.drop()
-        state: Any = status if lost else "passed"
+        state: Any = status if loses else "passed"
         return replace(
             blank, status="graded", score=1.0, checks=tuple(replace(check, status=state) for check in blank.checks)
         )
@@ -443,16 +443,53 @@ def test_a_submission_whose_confined_process_was_lost_is_tried_once_more(
     assert any(note.startswith(sentence) for note in score.notes) is (times == 2)
 
 
+def test_what_loses_two_confined_processes_in_one_try_is_not_tried_again(
+    workers: Workers, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    seen: list[int] = []
+
+    def grade(plan: Plan, submission: Submission, cage: Cage, lost: int = 0) -> Score:
+        seen.append(lost)
+        for _ in range(2):
+            cage.drop()
+        blank = ungraded(plan, submission, "")
+        ends: Any = ["crashed", *["not_run"] * (len(blank.checks) - 1)]
+        checks = tuple(replace(check, status=end) for check, end in zip(blank.checks, ends, strict=True))
+        return replace(blank, status="graded", score=0.0, checks=checks)
+
+    monkeypatch.setattr(pipeline, "grade_one", grade)
+    (submission, _) = hand_in(plan, tmp_path / "in", ada=RIGHT)
+    (score,) = run(workers, [submission], plan, out_of(tmp_path / "out"))
+    assert seen == [0]
+    assert score.reason.startswith("the confined process ended twice while this ran")
+
+
+def test_a_second_try_begins_with_the_process_that_was_lost(
+    workers: Workers, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    seen: list[int] = []
+    calls, grade = lose(1, "crashed")
+
+    def noted(plan: Plan, submission: Submission, cage: Cage, lost: int = 0) -> Score:
+        seen.append(lost)
+        return grade(plan, submission, cage)
+
+    monkeypatch.setattr(pipeline, "grade_one", noted)
+    (submission, _) = hand_in(plan, tmp_path / "in", ada=RIGHT)
+    run(workers, [submission], plan, out_of(tmp_path / "out"))
+    assert (len(calls), seen) == (2, [0, 1])
+
+
 def test_a_confined_process_that_does_not_start_is_tried_once_more(
     workers: Workers, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, graded: list[str]
 ):
     real, calls = pipeline.grade_one, []
 
-    def grade(plan: Plan, submission: Submission, cage: Any) -> Score:
+    def grade(plan: Plan, submission: Submission, cage: Any, lost: int = 0) -> Score:
         calls.append(submission.student)
         if len(calls) == 1:
             raise SandboxError("the confined process is gone")
-        return real(plan, submission, cage)
+        return real(plan, submission, cage, lost)
 
     monkeypatch.setattr(pipeline, "grade_one", grade)
     (submission, _) = hand_in(plan, tmp_path / "in", ada=RIGHT)

@@ -127,6 +127,33 @@ def test_a_mark_that_was_lost_to_time_is_tried_again(workers, plans, tmp_path: P
     assert {check.status for check in seen[0].score.checks} == {"timeout", "not_run"}
 
 
+@pytest.mark.parametrize(
+    ("end", "reused"),
+    [
+        ("os._exit(7)", [False, False, True, True]),
+        ("os.abort()", [False, False, True, True]),
+        # Another end at every run: chance, as far as anyone can tell.
+        ("os._exit(5 + os.urandom(1)[0] % 250)", [False] * 4),
+    ],
+    ids=["an exit", "a signal", "an exit of another status"],
+)
+def test_a_crash_is_tried_again_until_it_was_the_very_same_twice(workers, plans, tmp_path: Path, end, reused):
+    source = f"import os\ndef grad_scaler_step(grads, scale, **factors):\n    {end}"
+    submission = submitted(tmp_path / "in", "ada", source)
+    out = output(tmp_path / "out")
+    seen = []
+    for _ in reused:
+        grade_class(workers, [submission], plans, out, on_result=seen.append)
+    assert {check.status for graded in seen for check in graded.score.checks} == {"crashed"}
+    assert [graded.reused for graded in seen] == reused
+    crashes = [graded.score.crashes for graded in seen]
+    assert crashes == ([1, 2, 2, 2] if any(reused) else [1, 1, 1, 1])
+    grade_class(workers, [submission], plans, out, on_result=seen.append, force=True)
+    assert (seen[-1].reused, seen[-1].score.crashes) == (False, 1)
+    grade_class(workers, [replace(submission, content_hash="other")], plans, out, on_result=seen.append)
+    assert (seen[-1].reused, seen[-1].score.crashes) == (False, 1)
+
+
 def test_reused_scores_are_those_of_the_first_run(workers, plans, tmp_path: Path):
     submission = submitted(tmp_path / "in", "ada", next(a.source for a in STEP.wrong if a.name == "only_isinf"))
     out = output(tmp_path / "out")
@@ -150,10 +177,10 @@ def test_a_fault_of_the_grader_costs_one_submission(workers, plans, tmp_path: Pa
 
     real = pipeline.grade_one
 
-    def faulty(plan, submission, cage):
+    def faulty(plan, submission, cage, lost=0):
         if submission.student == "01":
             raise RuntimeError("a bug")
-        return real(plan, submission, cage)
+        return real(plan, submission, cage, lost)
 
     monkeypatch.setattr(pipeline, "grade_one", faulty)
     submissions = [submitted(tmp_path / "in", f"{n:02}", STEP.solution) for n in range(4)]

@@ -186,3 +186,21 @@ def test_a_students_own_check_on_a_terminal_obeys_nothing(tmp_path: Path, source
     assert "\x1b[" in text, "there was no color"
     assert not harmful(text)
     assert r"\x1b]0;owned" in text or source == LITERAL
+
+
+def test_pointers_are_listed_by_student_and_shown_not_obeyed():
+    from dataclasses import replace
+
+    from test_report import a_score
+
+    from autograder.report.terminal import pointers_text
+
+    plain = a_score("s9")
+    assert pointers_text([plain]) == ""
+    pointed = [replace(plain, student=f"s{number}", look=("the code names gc\x1b[2J",)) for number in (2, 1)]
+    lines = pointers_text([plain, *pointed]).split("\n")
+    assert lines[0] == "Code to look at; no mark depends on it:"
+    assert [line.strip().partition(":")[0] for line in lines[1:]] == ["s1", "s2"]
+    assert all(line.endswith(r"the code names gc\x1b[2J") for line in lines[1:])
+    many = [replace(plain, student=f"s{number}", look=("x",)) for number in range(100)]
+    assert pointers_text(many).endswith("and 70 more, which the class report lists")

@@ -24,7 +24,7 @@ from autograder.reference.device import live_reference
 from autograder.reference.expectations import Seed
 from autograder.report.progress import Progress
 from autograder.report.records import json_line
-from autograder.report.terminal import class_table, look_again_text
+from autograder.report.terminal import class_table, look_again_text, pointers_text
 from autograder.report.untrusted import MESSAGE, one_line
 from autograder.sandbox import walls
 from autograder.sandbox.zygote import SandboxError
@@ -144,7 +144,7 @@ def _print(options: Options, done: _Done, seconds: float) -> None:
     for score in done.scores:
         if score.status == "unreadable":
             say(f"could not grade {score.student}: {score.reason}")
-    again = look_again_text(done.look_again)
+    again = "\n".join(filter(None, (pointers_text(done.scores), look_again_text(done.look_again))))
     if options.as_json:
         print(again, file=sys.stderr, end="\n" if again else "")
         return

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from autograder.commands.common import exercises, one_line_errors
 from autograder.reference import traces
+from autograder.report.untrusted import MESSAGE, one_line
 
 
 def record(slugs: Sequence[str], device: str) -> int:
@@ -13,7 +14,7 @@ def record(slugs: Sequence[str], device: str) -> int:
     command = " ".join(["autograder reference record", *slugs, *([f"--device {device}"] if device else [])])
     with one_line_errors():
         for path in traces.record(exercises(slugs).values(), device, command):
-            print(path)
+            print(one_line(str(path), MESSAGE))
     return 0
 
 
@@ -22,6 +23,6 @@ def verify(slugs: Sequence[str], device: str) -> int:
     with one_line_errors():
         agreed, faults = traces.verify(exercises(slugs).values(), device)
     for fault in faults:
-        print(f"✗ {fault}")
+        print(f"✗ {one_line(fault, MESSAGE)}")
     print(f"{agreed} entries agree, {len(faults)} do not")
     return 1 if faults else 0

@@ -24,7 +24,9 @@ _WORTH_A_LOOK: Final[Mapping[CheckStatus, str]] = {
 }
 BY_HAND: Final = "marked by hand"
 """A mark that a human gave waits for another look: the code or the automatic score changed since."""
-_KINDS: Final = ("unreadable", BY_HAND, "does not run", *_WORTH_A_LOOK.values(), "slow")
+POINTED: Final = "code to look at"
+"""The code names what a program can look into the grader with; see ``pointers``."""
+_KINDS: Final = ("unreadable", BY_HAND, "does not run", *_WORTH_A_LOOK.values(), POINTED, "slow")
 """What there is to look at, in the order in which it is shown."""
 
 
@@ -213,7 +215,8 @@ def _troubles(
     found = []
     for score in scores:
         by_hand = tuple(look_again.get((score.student, score.exercise), ()))
-        kinds = tuple(sorted((*_kinds(score, seconds), *([BY_HAND] if by_hand else [])), key=_KINDS.index))
+        more = [kind for kind, there in ((BY_HAND, by_hand), (POINTED, score.look)) if there]
+        kinds = tuple(sorted((*_kinds(score, seconds), *more), key=_KINDS.index))
         if kinds:
             found.append(Trouble(score, kinds, _ratio(score, seconds), by_hand))
     return tuple(sorted(found, key=lambda trouble: (_KINDS.index(trouble.kinds[0]), trouble.score.student)))

@@ -29,6 +29,7 @@ from autograder.report.untrusted import one_line
 BLOCK: Final = 250
 """Rows of a table; more are put in folded blocks, which a browser need not lay out."""
 _NAME: Final = 60
+_REASON: Final = 500
 _SIGN_CLASSES: Final = {"✓": "y", "✗": "n", "…": "w"}
 _T = TypeVar("_T")
 
@@ -207,12 +208,14 @@ def _shown_by(belief: BeliefTally) -> str:
 def _look(trouble: Trouble, student: Student) -> Look:
     score = trouble.score
     reason = words.first_problem(score) or words.headline(score)
+    if score.look:
+        reason = f"{'; '.join(score.look)}; {reason}"
     if trouble.by_hand:
         changed = (
             f"the code or the automatic score changed since a mark was given by hand ({', '.join(trouble.by_hand)})"
         )
         reason = f"{changed}; {reason}"
-    return Look(student, trouble.kinds, _time(trouble), one_line(reason))
+    return Look(student, trouble.kinds, _time(trouble), one_line(reason, _REASON))
 
 
 def _time(trouble: Trouble) -> str:

@@ -24,8 +24,9 @@ _CHECK_TEXTS: Final = (
 _CHECK_KEYS: Final = frozenset((*_CHECK_TEXTS, *_OR_NULL, "points", "earned", "status", "show"))
 _TEXTS: Final = ("student", "exercise", "seed_id", "version", "content_hash", "path", "output", "grader")
 _KEYS: Final = frozenset(
-    (*_TEXTS, "status", "score", "max_score", "checks", "reference", "sandbox", "duration_s", "reason", "notes")
-)
+    (*_TEXTS, "status", "score", "max_score", "checks", "reference", "sandbox", "duration_s", "reason", "notes",
+     "look", "crashes")
+)  # fmt: skip
 _ESCAPED: Final = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 
 
@@ -50,6 +51,8 @@ def record(score: Score) -> dict[str, Any]:
         "output": score.output,
         "notes": list(score.notes),
         "grader": score.grader,
+        "look": list(score.look),
+        "crashes": score.crashes,
     }
 
 
@@ -109,6 +112,8 @@ def from_record(data: Mapping[str, Any], texts: dict[str, str] | None = None) ->
         duration_s=_number(data, "duration_s"),
         reason=_text_or_null(data, "reason"),
         notes=_texts(data, "notes"),
+        look=_texts(data, "look"),
+        crashes=_count(data, "crashes"),
     )
 
 
@@ -152,6 +157,12 @@ def _number(data: Mapping[str, Any], key: str) -> float:
     if type(data[key]) not in (int, float) or not math.isfinite(data[key]):
         raise ValueError(f"{key}: not a finite number")
     return float(data[key])
+
+
+def _count(data: Mapping[str, Any], key: str) -> int:
+    if type(data[key]) is not int or data[key] < 0:
+        raise ValueError(f"{key}: not a number of times")
+    return int(data[key])
 
 
 def _list(data: Mapping[str, Any], key: str) -> list[Any]:

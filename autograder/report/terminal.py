@@ -23,8 +23,9 @@ from autograder.report.untrusted import cut, one_line, visible
 _STYLES: Final = {"✓": "green", "✗": "red", "…": "yellow"}
 _BAR: Final = 40
 _OUTPUT: Final = 1_500
-_LISTED: Final = 30
 """Characters of printed output that are shown; the feedback page has more."""
+_LISTED: Final = 30
+_LOOK: Final = 500
 _COLUMNS: Final[tuple[tuple[str, JustifyMethod], ...]] = (
     ("student", "left"),
     ("exercise", "left"),
@@ -52,6 +53,8 @@ def feedback_text(score: Score, hints: tuple[str, ...] = (), *, width: int = 100
         parts.append(_checks(score))
     for note in score.notes:
         parts.append(_text(f"Note: {one_line(note)}", "dim"))
+    for pointer in score.look:
+        parts.append(_text(f"Worth a look: {one_line(pointer, _LOOK)}", "dim"))
     if score.output:
         parts.append(Group(_text("Printed:", "dim"), Padding(_text(cut(score.output, _OUTPUT, 20)), (0, 0, 0, 2))))
     if hints and not words.is_full(score) and score.status != "unreadable":
@@ -191,6 +194,19 @@ def look_again_text(found: Mapping[tuple[str, str], Sequence[str]]) -> str:
     more = [f"  and {len(lines) - _LISTED} more, which the class report lists"] if len(lines) > _LISTED else []
     head = "Marked by hand before the code or the automatic score changed; the marks stay, look at them in formgrader:"
     return "\n".join([head, *lines[:_LISTED], *more])
+
+
+def pointers_text(scores: Iterable[Score]) -> str:
+    """Return one line on each submission whose code an instructor may want to look at; "" where there is none."""
+    found = sorted((score.student, score.exercise, "; ".join(score.look)) for score in scores if score.look)
+    if not found:
+        return ""
+    lines = [
+        f"  {one_line(student, 200)}: {one_line(exercise)}: {one_line(look, _LOOK)}"
+        for student, exercise, look in found
+    ]
+    more = [f"  and {len(lines) - _LISTED} more, which the class report lists"] if len(lines) > _LISTED else []
+    return "\n".join(["Code to look at; no mark depends on it:", *lines[:_LISTED], *more])
 
 
 def summary(scores: Sequence[Score]) -> str:

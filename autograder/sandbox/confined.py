@@ -25,20 +25,25 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from autograder import observations, scenarios, tensors, values
 from autograder.models import Case, Cell
 from autograder.observations import encode_observation, observe
-from autograder.sandbox import cells as student
-from autograder.sandbox import forbid, frames, inner, landlock, leftovers
+from autograder.sandbox import cells, forbid, frames, inner, landlock, leftovers
+from autograder.sandbox.cells import cell_of, entry_of, forbidden, parse, run
+from autograder.sandbox.frames import EXIT_OUT_OF_MEMORY, EXIT_TOO_LARGE, Closed, TooLarge, receive, send
+from autograder.sandbox.sealed import hide, sealed
 from autograder.scenarios import SCENARIOS
 from autograder.values import decode
 
 _PR_SET_DUMPABLE: Final = 4
 _PR_SET_NO_NEW_PRIVS: Final = 38
 _CAPABILITY_VERSION: Final = 0x20080522
+_SET_TRACE: Final = sys.settrace
+_SET_PROFILE: Final = sys.setprofile
 
 # --------------------------------------------------------------------------- zygote
 
@@ -56,6 +61,8 @@ def main(control_fd: int, options: dict[str, Any]) -> None:
     layers = inner.prepare(options.get("landlock"), bool(options.get("seccomp")), options.get("limits"))
     layers = inner.tried(layers)
     before = leftovers.inherited() if owned else []
+    serve = sealed([values, tensors, scenarios, observations, frames, cells, sys.modules[__name__]])[_serve]
+    gc.freeze()  # nor does the collector list what was made here
     work = Path.cwd()  # where bubblewrap put it: the one folder that submissions can write to
     _say(
         control,
@@ -74,7 +81,7 @@ def main(control_fd: int, options: dict[str, Any]) -> None:
             child = os.fork()
             if child == 0:
                 control.close()
-                _child(socket.socket(fileno=fds[0]), layers)
+                _child(socket.socket(fileno=fds[0]), layers, serve)
             os.close(fds[0])
             _say(control, {"forked": True})
         else:
@@ -118,6 +125,7 @@ def _warm_up(preload: list[str]) -> None:
 
     torch.set_num_threads(1)  # a forked child has only this thread
     torch.isfinite(torch.ones(2) / 2.0).all().item()  # the first use of an operator sets it up
+    tensors.plain(torch.ones(2))  # finds torch's own functions, before anyone replaces them
     numpy.isfinite(numpy.ones(2)).all()
     for name in preload:
         __import__(name)
@@ -171,8 +179,7 @@ def _end(child: int, grace: float, before: list[Any], work: Path) -> dict[str, A
     with contextlib.suppress(ProcessLookupError):
         os.kill(-1, signal.SIGKILL)  # everything in this namespace but this process
     _reap_all()
-    unchanged = leftovers.inherited() == before and not leftovers.system_v_objects()
-    return {"ended": status, "clean": leftovers.empty(work) and unchanged}
+    return {"ended": status, "clean": leftovers.clean(work, before)}
 
 
 def _wait(child: int, grace: float) -> int | None:
@@ -196,22 +203,23 @@ def _reap_all() -> None:
 # ---------------------------------------------------------------------------- child
 
 
-def _child(sock: socket.socket, layers: inner.Prepared) -> None:
+def _child(sock: socket.socket, layers: inner.Prepared, serve: Callable[[socket.socket], None]) -> None:
     status = 1
     try:
         os.setsid()
         inner.enter(layers, sock.fileno())
         _stay_at_one_thread()
         random.seed(0)  # Python gives it another state at every fork
-        frames.send(sock, {"inner": inner.holding()})
-        _serve(sock)
+        send(sock, {"inner": inner.holding()})
+        hide()
+        serve(sock)
         status = 0
-    except frames.Closed:
+    except Closed:
         status = 0  # the grader has seen enough
-    except frames.TooLarge:
-        status = frames.EXIT_TOO_LARGE
+    except TooLarge:
+        status = EXIT_TOO_LARGE
     except MemoryError:
-        status = frames.EXIT_OUT_OF_MEMORY
+        status = EXIT_OUT_OF_MEMORY
     finally:
         os._exit(status)
 
@@ -224,15 +232,15 @@ def _stay_at_one_thread() -> None:
 
 
 def _serve(sock: socket.socket) -> None:
-    order = frames.receive(sock)["load"]
+    order = receive(sock)["load"]
     hits: list[str] = []
-    parsed = student.parse([Cell(number, source) for number, source in order["cells"]])
-    frames.send(sock, {"forbidden": student.forbidden(parsed, order["forbids"])})
+    parsed = parse([Cell(number, source) for number, source in order["cells"]])
+    send(sock, {"forbidden": forbidden(parsed, order["forbids"])})
     forbid.guard(order["forbids"], hits)
-    loaded = student.run(parsed)
-    function = student.entry_of(loaded, order["entry"])
+    loaded = run(parsed)
+    function = entry_of(loaded, order["entry"])
     errors = [[e.type_name, e.message, e.cell, e.line, e.source] for e in loaded.errors[:20]]
-    frames.send(
+    send(
         sock,
         {
             "loaded": {
@@ -245,14 +253,27 @@ def _serve(sock: socket.socket) -> None:
         },
     )
     while True:
-        task = frames.receive(sock)["try"]
-        frames.send(sock, _try(function, task, hits))
+        task = receive(sock)["try"]
+        send(sock, _try(_untraced(function), task, hits))
+
+
+def _untraced(function: Any) -> Any:
+    """Return the function such that what it traces ends with it: a trace can change what the reader of values reads."""
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _SET_TRACE(None)
+            _SET_PROFILE(None)
+
+    return called
 
 
 def _try(function: Any, task: dict[str, Any], hits: list[str]) -> dict[str, Any]:
     arguments = tuple({name: decode(value) for name, value in call.items()} for call in task["calls"])
     scenario = task["scenario"] if task["scenario"] in SCENARIOS else "call"
-    seen = observe(function, Case("", arguments), scenario, cell_of=student.cell_of)
+    seen = observe(function, Case("", arguments), scenario, cell_of=cell_of)
     return {"token": task["token"], "seen": encode_observation(seen), "hits": hits[:1]}
 
 

@@ -9,14 +9,20 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import itertools
 import os
 import platform
 import resource
-import shutil
+import secrets
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+EMPTY_SECONDS: Final = 1.5
+"""How long the deleting of a submission's files may take; less than the grader waits for an answer."""
+_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _LIMITS: Final = sorted({getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")})
 _PR_GET_TIMERSLACK: Final = 30
 _IOPRIO_GET: Final = {"x86_64": 252, "aarch64": 31}
@@ -48,16 +54,98 @@ def system_v_objects() -> int:
     return count
 
 
-def empty(folder: Path) -> bool:
-    """Delete all that is in a folder, and what was attached to it; return whether nothing is left."""
+def clean(folder: Path, before: list[Any]) -> bool:
+    """Empty the folder; return whether nothing of a submission is left, and this process is as it was ``before``.
+
+    Whatever goes wrong on the way is an answer too: nothing that a submission leaves may end the warm process.
+    """
+    try:
+        unchanged = inherited() == before and not system_v_objects()
+        return empty(folder) and unchanged
+    except Exception:
+        return False
+
+
+def empty(folder: Path, seconds: float = EMPTY_SECONDS) -> bool:
+    """Delete all that is in a folder, and what was attached to it; return whether nothing is left.
+
+    Folders may be nested deeper than Python recurses and than a path is long, so none is entered through another: what
+    is in a folder of the top is moved to the top, and then looked at there. Each entry costs a few calls, at most
+    ``seconds`` in all; what is left after that makes the answer false.
+    """
+    deadline = time.monotonic() + seconds
     if os.stat(folder).st_uid == os.getuid():
         os.chmod(folder, 0o777)
-    for entry in os.scandir(folder):
-        if entry.is_dir(follow_symlinks=False):
-            shutil.rmtree(entry.path, ignore_errors=True)
-        else:
-            with contextlib.suppress(OSError):
-                os.unlink(entry.path)
-    for name in os.listxattr(folder):
-        os.removexattr(folder, name)
-    return not os.listdir(folder)
+    top = os.open(folder, _FOLDER)
+    try:
+        in_time = _emptied(top, deadline)
+        for name in os.listxattr(top):
+            os.removexattr(top, name)
+        return in_time and not os.listdir(top)
+    finally:
+        os.close(top)
+
+
+def _emptied(top: int, deadline: float) -> bool:
+    names = _names()
+    while entries := _entries(top):
+        moved = False
+        for name, is_folder in entries:
+            if time.monotonic() >= deadline:
+                return False
+            moved |= _flattened(name, top, names, deadline) if is_folder else _unlinked(name, top)
+        if not moved:  # nothing of what is left can be changed
+            return False
+    return True
+
+
+def _flattened(name: str, top: int, names: Iterator[str], deadline: float) -> bool:
+    """Delete a folder of the top, once what it holds is deleted or moved to the top; return whether anything moved."""
+    try:
+        os.rmdir(name, dir_fd=top)
+        return True
+    except OSError:
+        pass  # it is not empty, the usual case
+    moved = False
+    try:
+        os.chmod(name, 0o700, dir_fd=top)  # a link cannot have taken its place: all that ran here has been killed
+        inside = os.open(name, _FOLDER, dir_fd=top)
+    except OSError:
+        return False
+    try:
+        for entry, is_folder in _entries(inside):
+            if time.monotonic() >= deadline:
+                return moved
+            moved |= _moved(entry, inside, top, next(names)) if is_folder else _unlinked(entry, inside)
+    finally:
+        os.close(inside)
+    with contextlib.suppress(OSError):
+        os.rmdir(name, dir_fd=top)
+        return True
+    return moved
+
+
+def _moved(name: str, inside: int, top: int, new_name: str) -> bool:
+    with contextlib.suppress(OSError):
+        os.chmod(name, 0o700, dir_fd=inside)  # to move a folder is to change its link to the one above
+        os.rename(name, new_name, src_dir_fd=inside, dst_dir_fd=top)
+        return True
+    return False
+
+
+def _unlinked(name: str, inside: int) -> bool:
+    with contextlib.suppress(OSError):
+        os.unlink(name, dir_fd=inside)
+        return True
+    return False
+
+
+def _entries(folder: int) -> list[tuple[str, bool]]:
+    with os.scandir(folder) as entries:
+        return [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+
+
+def _names() -> Iterator[str]:
+    # No submission can know them, so none of its own stands in the way.
+    prefix = secrets.token_hex(8)
+    return (f"{prefix}-{number}" for number in itertools.count())

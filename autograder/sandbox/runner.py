@@ -4,6 +4,9 @@ The budget of a submission is the exercise's ``seconds`` of wall clock, enforced
 of it; each check that runs out of time is ended, halves what the next ones may take, and the code is loaded afresh
 for the next check. So one endless loop costs half the budget, loops in every check never more than the whole, and a
 check that is right is still graded after one that loops. After MAX_TIMEOUTS the rest is not run.
+
+To start a new confined process takes seconds that are not the student's time, so they are bounded by number: after
+MAX_LOST processes that were lost with a submission the rest of it is not run.
 """
 
 from __future__ import annotations
@@ -19,6 +22,8 @@ from autograder.sandbox.forbid import sentence
 from autograder.sandbox.zygote import Loaded, SandboxError, Session, Zygote, how_it_ended
 
 MAX_TIMEOUTS: Final = 4
+MAX_LOST: Final = 2
+"""Confined processes that may be lost while one submission runs, whoever's fault it is."""
 _GRACE_SECONDS: Final = 0.5
 """How long a process that closed its socket may take to end: enough to learn how, on a busy machine too."""
 
@@ -27,7 +32,12 @@ class Runner:
     """One submission's runs. ``observe`` is what the judge asks; ``close`` ends what is left."""
 
     def __init__(
-        self, take: Callable[[], Zygote], drop: Callable[[], None], cells: Sequence[Cell], exercise: Exercise
+        self,
+        take: Callable[[], Zygote],
+        drop: Callable[[], None],
+        cells: Sequence[Cell],
+        exercise: Exercise,
+        lost: int = 0,
     ) -> None:
         """Prepare; nothing runs before the first ``observe``.
 
@@ -36,6 +46,7 @@ class Runner:
             drop: ends that zygote, because it is of no more use; the next ``take`` returns a new one.
             cells: the student's code.
             exercise: names the entry, the budget, and what is forbidden.
+            lost: how many confined processes were lost with this submission before.
         """
         self._take, self._drop, self._cells, self._exercise = take, drop, tuple(cells), exercise
         self._session: Session | None = None
@@ -45,7 +56,7 @@ class Runner:
         # and leaves room for what a busy machine adds, so that the same submission gets the same verdict.
         self._end = time.monotonic() + 2 * exercise.seconds
         self._paused = time.monotonic()
-        self._timeouts = 0
+        self._timeouts, self._lost = 0, lost
         self._failed: Observation | None = None
         self.loaded = Loaded()
         """What came of the cells, once they were run."""
@@ -60,6 +71,8 @@ class Runner:
             return self._failed
         if self._timeouts >= MAX_TIMEOUTS or time.monotonic() >= self._end:
             return _whole("not_run", "not run, because the time for this submission was used up before")
+        if self._lost >= MAX_LOST:
+            return _whole("not_run", f"not run, because the process that runs it was lost {MAX_LOST} times before")
         if self._session is None and (ended := self._load()) is not None:
             return ended
         seen = self._observe(case, check.scenario)
@@ -102,7 +115,7 @@ class Runner:
         try:
             return self._take().session()
         except SandboxError:
-            self._drop()
+            self._lose()
             return self._take().session()
         finally:
             # Waiting for a warm process is not the student's time.
@@ -155,8 +168,12 @@ class Runner:
         try:
             return session.end(grace) if session is not None else None
         except SandboxError:
-            self._drop()
+            self._lose()
             return None
+
+    def _lose(self) -> None:
+        self._lost += 1
+        self._drop()
 
     def _said(self) -> str:
         # What was allowed, not what was measured: the same submission gets the same message.

@@ -188,3 +188,17 @@ def test_the_readme_leads_to_the_page() -> None:
     assert "book/threat_model.md" in (ROOT / "README.md").read_text(encoding="utf-8")
     toc = yaml.safe_load((ROOT / "book/_toc.yml").read_text(encoding="utf-8"))
     assert [page["file"] for part in toc["parts"] for page in part["chapters"]].count("threat_model") == 1
+
+
+def test_what_it_says_of_pointers_is_what_they_point_at(page: page_code.Page) -> None:
+    from autograder.models import Cell
+    from autograder.pointers import MODULES, NAMES, pointers
+    from autograder.sandbox.runner import MAX_LOST
+
+    section = PAGE.partition("(own-word)=")[2].partition("(layers)=")[0]
+    named = set(re.findall(r"`([\w.]+)`", section.partition("Code that names such a way")[2].partition("gets")[0]))
+    assert named >= {*MODULES, "sys.modules", "sys._getframe", "__globals__", "settrace"}
+    for name in named:
+        assert name in NAMES or pointers([Cell(1, f"import sys\nimport {name}" if name in MODULES else name)])
+    assert "look" in {field.name for field in fields(Score)}
+    assert page.number("lost") == MAX_LOST

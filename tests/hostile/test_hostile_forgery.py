@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textwrap import dedent
+from textwrap import dedent, indent
 
 import pytest
 from attack import in_call, in_cell
@@ -43,6 +43,13 @@ def early(name: str, source: str, **more: object):
 
 def late(name: str, body: str, **more: object):
     return in_call(name, body, before=FORGER, **{**FORM, **more})
+
+
+def claim(name: str, source: str) -> object:
+    body = "kept = [g.clone() for g in grads]\nresult = honest(grads, scale, growth_factor, backoff_factor)\n"
+    body += "for g in grads: g.div_(scale)\ntry: during(kept)\nexcept Exception: pass\nreturn result"
+    before = f"def during(kept): pass\nprint('TRIED')\ntry:\n{indent(dedent(source), '    ')}\nexcept Exception: pass"
+    return in_call(name, body, before=before, earns=9, statuses="passed failed")
 
 
 ATTACKS = (
@@ -94,9 +101,6 @@ ATTACKS = (
         import json
         json.dumps = lambda *a, **k: '{"passed": true}'
         """,
-        earns=0,
-        statuses="crashed",
-        says="not in the expected form",
     ),
     in_cell(
         "the encoder of observations, patched",
@@ -112,9 +116,6 @@ ATTACKS = (
                 frames.f_globals["encode_observation"] = lambda *a: {"passed": True}
             frames = frames.f_back
         """,
-        earns=0,
-        statuses="crashed",
-        says="not in the expected form",
     ),
     in_cell(
         "the frames, patched",
@@ -123,9 +124,6 @@ ATTACKS = (
         send = frames.send
         frames.send = lambda sock, message, *a: send(sock, {**message, "passed": True})
         """,
-        earns=0,
-        statuses="crashed",
-        says="not in the expected form",
     ),
     in_cell(
         "a report that there is a function, where there is none",
@@ -133,14 +131,134 @@ ATTACKS = (
         from autograder.sandbox import cells
         cells.entry_of = lambda *a: (lambda **k: None)
         """,
-        earns=0,
-        statuses="failed",
     ),
     in_cell(
         "all that was forbidden, allowed",
         """\
         from autograder.sandbox import forbid
         forbid.guard = forbid.find = lambda *a, **k: []
+        """,
+    ),
+    # Each divides its inputs in place, and then makes the observer say that it did not: by the one point that this
+    # costs it is seen that the observer says what is so.
+    claim(
+        "inputs are as they were, by the module of scenarios",
+        """\
+        from autograder import models, scenarios
+        def call(function, arguments, device="cpu"):
+            made = scenarios.build(dict(arguments))
+            return models.Outcome(returned=scenarios.plain(function(**made)), after=dict(arguments))
+        for name in list(scenarios.SCENARIOS): scenarios.SCENARIOS[name] = call
+        """,
+    ),
+    claim(
+        "inputs are as they were, by a module found in another way",
+        """\
+        import importlib
+        for name in ("scenarios", "tensors", "observations", "values", "sandbox.frames", "sandbox.confined"):
+            try:
+                module = sys.modules.get(f"autograder.{name}") or importlib.import_module(f"autograder.{name}")
+            except ImportError:
+                continue
+            for known in ("plain", "_plain_tensor", "_tensor_of", "encode", "send"):
+                setattr(module, known, lambda *a, **k: 1.0)
+        """,
+    ),
+    claim(
+        "inputs are as they were, by the observer's locals",
+        """\
+        def during(kept):
+            here = sys._getframe()
+            while here := here.f_back:
+                for name in ("built", "arguments"):
+                    found = here.f_locals.get(name)
+                    if isinstance(found, dict) and "grads" in found: found["grads"] = kept
+        """,
+    ),
+    claim(
+        "inputs are as they were, by the observer's globals",
+        """\
+        def during(kept):
+            here = sys._getframe()
+            while here := here.f_back:
+                for name in ("plain", "_plain_items", "_plain_tensor", "_tensor_of", "encode", "encode_observation"):
+                    for write in (dict.__setitem__, lambda table, name, value: table.update({name: value})):
+                        if name in here.f_globals and here.f_globals is not globals():
+                            write(here.f_globals, name, lambda *a, **k: 1.0)
+        """,
+    ),
+    claim(
+        "inputs are as they were, by the observer's builtins",
+        """\
+        import builtins
+        real = dict
+        def during(kept):
+            def lie(*args, **kwargs):
+                made = real(*args, **kwargs)
+                return real(made, grads=kept) if "grads" in made else made
+            builtins.dict = lie
+            here = sys._getframe()
+            while here := here.f_back:
+                if here.f_globals is not globals(): here.f_builtins["dict"] = lie
+        """,
+    ),
+    claim(
+        "inputs are as they were, by torch's reader",
+        """\
+        import torch
+        real = torch.Tensor.tolist, torch.Tensor.detach
+        def during(kept):
+            values = [real[0](k) for k in kept]
+            torch.Tensor.tolist = lambda t: values[0]
+            torch.Tensor.detach = lambda t: kept[0]
+        """,
+    ),
+    claim(
+        "inputs are as they were, by the writer of JSON",
+        """\
+        import json, json.encoder
+        real, first = json.dumps, []
+        def lie(message, *args, **kwargs):
+            for one in message.get("seen", {}).get("outcomes", []): one["after"] = first[-1]
+            return real(message, *args, **kwargs)
+        json.dumps = lie
+        json.JSONEncoder.encode = json.JSONEncoder.iterencode = lambda self, message, *a: lie(message)
+        json.encoder.c_make_encoder = json.encoder._make_iterencode = lambda *a: lambda message, level: (lie(message),)
+        def during(kept): first.append({"grads": [k.tolist() for k in kept]})
+        """,
+    ),
+    claim(
+        "inputs are as they were, by the socket",
+        """\
+        import socket, struct
+        def lie(self, data, *args):
+            return os.write(self.fileno(), data.replace(b'"after"', b'"later"'))
+        socket.socket.sendall = socket.socket.send = lie
+        real = struct.pack
+        struct.pack = lambda form, size: real(form, size + 1)
+        """,
+    ),
+    claim(
+        "inputs are as they were, by a trace",
+        """\
+        def during(kept):
+            def trace(frame, event, argument):
+                if frame.f_code.co_name in ("plain", "_plain_items") and event == "call":
+                    name = frame.f_code.co_varnames[0]
+                    if type(frame.f_locals[name]) is dict: frame.f_locals[name] = {"grads": kept}
+                return trace
+            sys.settrace(trace)
+            sys.setprofile(trace)
+            sys.settrace = sys.setprofile = lambda *a: None
+        """,
+    ),
+    claim(
+        "inputs are as they were, by what the collector knows",
+        """\
+        import gc
+        for thing in gc.get_objects():
+            if type(thing) is dict and thing is not globals() and "_plain_tensor" in thing:
+                thing["_plain_tensor"] = thing["_tensor_of"] = lambda *a, **k: 1.0
         """,
     ),
 )

@@ -110,8 +110,6 @@ ATTACKS = (
         from autograder import scenarios
         scenarios.build = lambda arguments, *a: {**arguments, "grads": [], "scale": 1.0}
         """,
-        earns=0,
-        statuses="failed",
     ),
     in_cell("a device that is none", "import torch\ntorch.set_default_device('meta')"),
     in_cell(
@@ -128,7 +126,6 @@ ATTACKS = (
         earns=FULL,
         statuses="passed",
     ),
-    # What the confined side says of the inputs is a claim: one point at the most, and it is this one.
     in_cell(
         "the scenario says that inputs are as they were",
         """\

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from attack import in_cell
+from attack import in_call, in_cell
 from verdicts import (  # noqa: F401
     test_an_honest_submission_right_after_it_earns_full_marks,
     test_it_earns_what_its_honest_part_does_and_the_reason_is_said,
@@ -40,6 +40,29 @@ ATTACKS = (
         """,
     ),
     in_cell("a look after files", LOOK),
+    in_call(
+        "folders deeper than Python recurses, and an exit at every call",
+        "os._exit(0)",
+        before="""\
+            import os
+            os.chdir("/scratch")
+            for _ in range(1500):
+                os.mkdir("d"); os.chdir("d")
+            """,
+        says="exited by itself, with status 0",
+    ),
+    in_cell("a look after deep folders", LOOK),
+    in_cell(
+        "a folder of folders, closed and without a way back",
+        """\
+        for wide in range(20):
+            os.makedirs(f"/scratch/{wide}/a/b")
+            os.mkfifo(f"/scratch/{wide}/a/b/pipe")
+            for name, mode in (("a/b", 0), ("a", 0o500), (".", 0)):
+                os.chmod(f"/scratch/{wide}/{name}", mode)
+        """,
+    ),
+    in_cell("a look after closed folders", LOOK),
     in_cell(
         "objects that outlive their process",
         """\

@@ -143,12 +143,12 @@ ATTACKS = (
     in_cell(
         "the grader's own questions, asked by itself",
         """\
-        from autograder.sandbox import frames
-        import socket, time
+        import socket, struct
         fd = next(n for n in range(3, 64) if os.path.exists(f"/proc/self/fd/{n}"))
         sock = socket.socket(fileno=os.dup(fd))
-        frames.send(sock, {"do": "fork"})
-        attempt("an answer", lambda: frames.receive(sock, time.monotonic() + 0.2))
+        sock.sendall(struct.pack(">I", 14) + b'{"do": "fork"}')
+        sock.settimeout(0.2)
+        attempt("an answer", lambda: sock.recv(4) or 1 / 0)
         """,
         earns=0,
         statuses="crashed",

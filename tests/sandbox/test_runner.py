@@ -8,7 +8,7 @@ import pytest
 from doubling import RIGHT, Room, cells, exercise
 
 from autograder.models import Raised
-from autograder.sandbox.runner import MAX_TIMEOUTS, Runner, place
+from autograder.sandbox.runner import MAX_LOST, MAX_TIMEOUTS, Runner, place
 from autograder.sandbox.zygote import SandboxError, Zygote
 
 NEVER_PASSED = {"error", "failed", "timeout", "memory", "crashed", "forbidden", "not_run"}
@@ -455,3 +455,54 @@ def test_closing_a_run_that_never_began_is_harmless(plain_room: Room) -> None:
 )
 def test_an_exception_and_its_place_in_one_line(raised: Raised, line: str) -> None:
     assert place(raised) == line
+
+
+# ------------------------------------------------------------------- a lost process
+
+STAYS = """\
+    import ctypes, os
+    def f(x):
+        ctypes.CDLL(None).shmget(0, 4096, 0o1666)  # outlives its process, so the warm process is of no more use
+        os._exit(0)
+"""
+DEEP = """\
+    import os
+    os.chdir("/scratch")
+    for _ in range(1500):
+        os.mkdir("d"); os.chdir("d")
+    def f(x):
+        os._exit(0)
+"""
+
+
+@pytest.mark.needs("bubblewrap")
+def test_after_two_lost_processes_the_rest_is_not_run(open_room: Room) -> None:
+    before = open_room.cage.dropped
+    graded = open_room.grade(STAYS, seconds=20, checks=6)
+    assert graded.statuses == ["crashed"] * MAX_LOST + ["not_run"] * (6 - MAX_LOST)
+    assert open_room.cage.dropped - before == MAX_LOST == 2
+    assert graded.results[-1].message == "Not run, because the process that runs it was lost 2 times before."
+    honest(open_room)
+
+
+@pytest.mark.needs("bubblewrap")
+def test_what_was_lost_before_counts(open_room: Room) -> None:
+    chosen, before = exercise(seconds=20), open_room.cage.dropped
+    runner = Runner(open_room.cage.take, open_room.cage.drop, cells([STAYS]), chosen, lost=1)
+    try:
+        ends = [runner.observe(check, check.cases[0]).ended for check in chosen.checks]
+    finally:
+        runner.close()
+    assert ends == ["crashed", "not_run", "not_run"]
+    assert open_room.cage.dropped - before == 1
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.parametrize("which", ["room", "open_room"], ids=["all layers", "outer layers"])
+def test_a_deep_tree_of_folders_costs_no_process(which: str, request: pytest.FixtureRequest) -> None:
+    room: Room = request.getfixturevalue(which)
+    honest(room)
+    before = room.cage.take()
+    assert room.grade(DEEP, seconds=20, checks=4).statuses == ["crashed"] * 4
+    assert room.cage.take() is before
+    honest(room)
