@@ -58,6 +58,7 @@ __all__ = [
     "f64",
     "full",
     "kind_of",
+    "outlives",
     "tensor",
 ]
 
@@ -146,7 +147,7 @@ def each_call(
 
     Args:
         compare: the comparison.
-        show: which part of the outcome the message shows: "returned", "after" or "later".
+        show: which part of the outcome the message shows: "returned", "after", "later" or "kept".
     """
 
     def judge(case: Case, observed: Observation, expected: Observation) -> Mismatch | None:
@@ -166,6 +167,21 @@ def each_call(
         return None
 
     return judge
+
+
+def outlives(observed: Observation) -> Mismatch | None:
+    """Return a mismatch for the first result that a later call of the case has changed, None where all stayed.
+
+    For the scenarios ``kept`` and ``overwritten``, in a judge of its own or after ``each_call``. It finds a list, dict
+    or tensor that the function keeps for itself and returns at every call, filled anew; one case of two calls that
+    return different values shows it.
+    """
+    for index, outcome in enumerate(observed.outcomes):
+        if outcome.raised is None and differ(outcome.kept, outcome.returned):
+            which = ("first", "second", "third")[index] if index < 3 else f"{index + 1}th"
+            found = f"a later call changed what the {which} had returned: the function keeps it, and fills it anew"
+            return Mismatch(found, call=index, show="kept")
+    return None
 
 
 def _raises(got: Raised | None, want: Raised | None) -> Mismatch | None:
@@ -312,7 +328,9 @@ def judge_check(
 def _failure(
     check: Check, entry: str, case: Case, observed: Observation, expected: Observation, mismatch: Mismatch
 ) -> CheckResult:
-    call = "" if mismatch.whole else show_calls(entry, case, mismatch.call)
+    # What the calls after it did to a result shows only beside them.
+    upto = len(case.calls) - 1 if mismatch.show == "kept" else mismatch.call
+    call = "" if mismatch.whole else show_calls(entry, case, upto)
     returned = _part(observed, mismatch)
     wanted = _part(expected, mismatch)
     return CheckResult(
@@ -353,7 +371,12 @@ def _part(observation: Observation, mismatch: Mismatch) -> str:
     return show(getattr(outcome, mismatch.show))
 
 
-_LABELS: Final = {"returned": "returned", "after": "left its arguments as", "later": "returned, read again later,"}
+_LABELS: Final = {
+    "returned": "returned",
+    "after": "left its arguments as",
+    "later": "returned, read again later,",
+    "kept": "returned, read again after all calls,",
+}
 _RUN_ENDS: Final[frozenset[CheckStatus]] = frozenset(("timeout", "memory", "crashed", "forbidden", "not_run"))
 
 

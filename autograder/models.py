@@ -91,7 +91,13 @@ class Outcome:
     after: Mapping[str, Value] = field(default_factory=dict)
     """The arguments as they were after the call."""
     later: Value = None
-    """Scenario ``overwrite`` only: the returned value, read again after the inputs were overwritten."""
+    """Scenario ``overwritten`` only: the returned value, read again after the inputs were overwritten."""
+    kept: Value = None
+    """Scenarios ``kept`` and ``overwritten`` only: the returned value, read again after all calls of the case."""
+
+
+Part: TypeAlias = Literal["returned", "after", "later", "kept"]
+"""A part of an outcome, by the name of its field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +124,7 @@ class Mismatch:
     call: int = 0
     """Which call of the case."""
     status: Literal["failed", "error", "timeout", "memory", "crashed", "forbidden", "not_run"] = "failed"
-    show: Literal["returned", "after", "later"] = "returned"
+    show: Part = "returned"
     """Which part of the outcome the difference is in."""
     whole: bool = False
     """Whether it concerns the whole submission, so that no call is worth showing."""
@@ -269,7 +275,7 @@ class CheckResult:
     """The failing call, as Python source."""
     returned: str = ""
     expected: str = ""
-    show: Literal["returned", "after", "later"] = "returned"
+    show: Part = "returned"
     """Which part of the outcome ``returned`` and ``expected`` are."""
     rule: str = ""
     """What a failure means, as a sentence of the specification; empty where nothing was compared."""

@@ -6,29 +6,53 @@ They run beside the student's code, so what they return is a claim. They return 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from autograder.models import Outcome, Value
 from autograder.tensors import build, overwrite, plain
 
 
-def call(function: Callable[..., Any], arguments: Mapping[str, Value], device: str = "cpu") -> Outcome:
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One call that was made."""
+
+    outcome: Outcome
+    again: Callable[[], Value] | None = None
+    """Reads the returned value once more, when all calls of the case have been made; None where nobody asks."""
+
+
+Scenario = Callable[[Callable[..., Any], Mapping[str, Value], str], Tried]
+"""(the student's function, plain keyword arguments, device) -> the call."""
+
+
+def call(function: Callable[..., Any], arguments: Mapping[str, Value], device: str = "cpu") -> Tried:
     """Call once; return what came back and what the arguments were afterwards."""
     built = build(dict(arguments), device)
     returned = function(**built)
-    return Outcome(returned=plain(returned), after=plain(built))
+    return Tried(Outcome(returned=plain(returned), after=plain(built)))
 
 
-def overwritten(function: Callable[..., Any], arguments: Mapping[str, Value], device: str = "cpu") -> Outcome:
-    """Call once, then overwrite the tensors that were passed in, and read the returned value again.
+def kept(function: Callable[..., Any], arguments: Mapping[str, Value], device: str = "cpu") -> Tried:
+    """Call once, keep what came back, and read it again after the other calls of the case.
 
-    A returned tensor that shares memory with an input changes with it.
+    A list, dict or tensor that the function has for itself, and fills anew at every call, changes with the next call.
+    """
+    built = build(dict(arguments), device)
+    returned = function(**built)
+    return Tried(Outcome(returned=plain(returned), after=plain(built)), lambda: plain(returned))
+
+
+def overwritten(function: Callable[..., Any], arguments: Mapping[str, Value], device: str = "cpu") -> Tried:
+    """Call once, then overwrite the lists and tensors that were passed in, and read the returned value again.
+
+    What is returned and shares memory with an input changes with it. It is kept, too, as ``kept`` does.
     """
     built = build(dict(arguments), device)
     returned = function(**built)
     before, after = plain(returned), plain(built)
     overwrite(built)
-    return Outcome(returned=before, after=after, later=plain(returned))
+    return Tried(Outcome(returned=before, after=after, later=plain(returned)), lambda: plain(returned))
 
 
-SCENARIOS: Final[Mapping[str, Callable[..., Outcome]]] = {"call": call, "overwritten": overwritten}
+SCENARIOS: Final[Mapping[str, Scenario]] = {"call": call, "kept": kept, "overwritten": overwritten}

@@ -278,5 +278,14 @@ def test_overwriting_reaches_every_tensor_and_array():
     assert flags.tolist() == [True, True]
 
 
+def test_overwriting_lengthens_every_list():
+    grads = [torch.ones(1)]
+    value = {"grads": grads, "scale": 2.0, "flags": [False, [True]], "pair": ([1.0], 2.0), "none": []}
+    overwrite(value)
+    assert value == {"grads": grads, "scale": 2.0, "flags": [False, [True, 123], 123], "pair": ([1.0, 123], 2.0),
+                     "none": [123]}  # fmt: skip
+    assert (len(grads), grads[0].tolist(), grads[1]) == (2, [123.0], 123)
+
+
 def test_all_dtypes_have_their_torch_dtype():
     assert all(isinstance(getattr(torch, name), torch.dtype) for name in DTYPES)
