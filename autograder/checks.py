@@ -60,6 +60,7 @@ __all__ = [
     "f64",
     "full",
     "kind_of",
+    "outlives",
     "pattern",
     "patterns",
     "real",
@@ -168,7 +169,7 @@ def each_call(
 
     Args:
         compare: the comparison.
-        show: which part of the outcome the message shows: "returned", "after" or "later".
+        show: which part of the outcome the message shows: "returned", "after", "later" or "kept".
     """
 
     def judge(case: Case, observed: Observation, expected: Observation) -> Mismatch | None:
@@ -207,6 +208,21 @@ def each_item(compare: Callable[[Mapping[str, Value], Value, Value], str | None]
         return None
 
     return each_call(together)
+
+
+def outlives(observed: Observation) -> Mismatch | None:
+    """Return a mismatch for the first result that a later call of the case has changed, None where all stayed.
+
+    For the scenarios ``kept`` and ``overwritten``, in a judge of its own or after ``each_call``. It finds a list, dict
+    or tensor that the function keeps for itself and returns at every call, filled anew; one case of two calls that
+    return different values shows it.
+    """
+    for index, outcome in enumerate(observed.outcomes):
+        if outcome.raised is None and differ(outcome.kept, outcome.returned):
+            which = ("first", "second", "third")[index] if index < 3 else f"{index + 1}th"
+            found = f"a later call changed what the {which} had returned: the function keeps it, and fills it anew"
+            return Mismatch(found, call=index, show="kept")
+    return None
 
 
 def _raises(got: Raised | None, want: Raised | None) -> Mismatch | None:
@@ -403,7 +419,9 @@ def show_calls(entry: str, case: Case, upto: int) -> str:
 
 def _shown(check: Check, entry: str, case: Case, mismatch: Mismatch) -> str:
     if check.scenario != "each":
-        return show_calls(entry, case, mismatch.call)
+        # What the calls after it did to a result shows only beside them.
+        upto = len(case.calls) - 1 if mismatch.show == "kept" else mismatch.call
+        return show_calls(entry, case, upto)
     arguments = case.calls[mismatch.call]
     if mismatch.item is not None:
         one = {name: values[mismatch.item] for name, values in arguments.items()}
@@ -428,7 +446,12 @@ def _part(observation: Observation, mismatch: Mismatch) -> str:
     return show(value)
 
 
-_LABELS: Final = {"returned": "returned", "after": "left its arguments as", "later": "returned, read again later,"}
+_LABELS: Final = {
+    "returned": "returned",
+    "after": "left its arguments as",
+    "later": "returned, read again later,",
+    "kept": "returned, read again after all calls,",
+}
 _RUN_ENDS: Final[frozenset[CheckStatus]] = frozenset(("timeout", "memory", "crashed", "forbidden", "not_run"))
 
 

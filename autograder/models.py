@@ -93,7 +93,13 @@ class Outcome:
     after: Mapping[str, Value] = field(default_factory=dict)
     """The arguments as they were after the call."""
     later: Value = None
-    """Scenario ``overwrite`` only: the returned value, read again after the inputs were overwritten."""
+    """Scenario ``overwritten`` only: the returned value, read again after the inputs were overwritten."""
+    kept: Value = None
+    """Scenarios ``kept`` and ``overwritten`` only: the returned value, read again after all calls of the case."""
+
+
+Part: TypeAlias = Literal["returned", "after", "later", "kept"]
+"""A part of an outcome, by the name of its field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +126,7 @@ class Mismatch:
     call: int = 0
     """Which call of the case."""
     status: Literal["failed", "error", "timeout", "memory", "crashed", "forbidden", "not_run"] = "failed"
-    show: Literal["returned", "after", "later"] = "returned"
+    show: Part = "returned"
     """Which part of the outcome the difference is in."""
     item: int | None = None
     """Scenario ``each`` only: which of the calls that it makes, so that this one alone is shown."""
@@ -275,7 +281,7 @@ class CheckResult:
     """The failing call, as Python source."""
     returned: str = ""
     expected: str = ""
-    show: Literal["returned", "after", "later"] = "returned"
+    show: Part = "returned"
     """Which part of the outcome ``returned`` and ``expected`` are."""
     rule: str = ""
     """What a failure means, as a sentence of the specification; empty where nothing was compared."""

@@ -13,11 +13,13 @@ import linecache
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from types import TracebackType
-from typing import Any, Final, Literal
+from typing import Any, Final
 
-from autograder.models import Case, Observation, Opaque, Outcome, Raised, Scalar, Tensor, Value
-from autograder.scenarios import SCENARIOS
+from autograder.models import Case, Observation, Opaque, Outcome, Part, Raised, Scalar, Tensor, Value
+from autograder.scenarios import SCENARIOS, Tried
 from autograder.tensors import exactly, type_name, without_address
 from autograder.values import BadValue, Budget, decode, encode
 
@@ -48,17 +50,25 @@ def observe(
     that writes to stderr as 0.
     """
     run = SCENARIOS[scenario]
-    outcomes: list[Outcome] = []
     output = Capture()
     with quiet(output):
-        for arguments in case.calls:
-            try:
-                outcomes.append(run(function, arguments, device))
-            except KeyboardInterrupt:
-                raise  # the student stops the run in their notebook
-            except BaseException as error:
-                outcomes.append(Outcome(raised=describe(error, cell_of)))
+        # All calls come before the second reading of the first one: a later call may change what an earlier returned.
+        made = [_or_raised(partial(run, function, arguments, device), cell_of) for arguments in case.calls]
+        outcomes = [_or_raised(partial(_read_again, tried), cell_of).outcome for tried in made]
     return Observation(tuple(outcomes), output=output.getvalue())
+
+
+def _or_raised(step: Callable[[], Tried], cell_of: CellOf | None) -> Tried:
+    try:
+        return step()
+    except KeyboardInterrupt:
+        raise  # the student stops the run in their notebook
+    except BaseException as error:
+        return Tried(Outcome(raised=describe(error, cell_of)))
+
+
+def _read_again(tried: Tried) -> Tried:
+    return tried if tried.again is None else Tried(replace(tried.outcome, kept=tried.again()))
 
 
 class Capture(io.StringIO):
@@ -144,8 +154,9 @@ def _encode_outcome(outcome: Outcome) -> dict[str, Any]:
         r = outcome.raised
         return {"raised": [r.type_name, r.message, r.cell, r.line, r.source]}
     data: dict[str, Any] = {"returned": encode(outcome.returned), "after": encode_arguments(outcome.after)}
-    if outcome.later is not None:
-        data["later"] = encode(outcome.later)
+    for key in ("later", "kept"):
+        if (value := getattr(outcome, key)) is not None:
+            data[key] = encode(value)
     return data
 
 
@@ -189,12 +200,14 @@ def _decode_outcome(data: Any, budget: Budget) -> Outcome:
             if position is not None and (type(position) is not int or not 0 <= position < 10**9):
                 raise BadValue("a malformed position")
         return Outcome(raised=Raised(_text(name, 100), _text(message, _MESSAGE_LIMIT), cell, line, _text(source, 200)))
-    if not {"returned", "after"} <= data.keys() <= {"returned", "after", "later"} or type(data["after"]) is not dict:
+    known = {"returned", "after", "later", "kept"}
+    if not {"returned", "after"} <= data.keys() <= known or type(data["after"]) is not dict:
         raise BadValue("an outcome with unknown keys")
     return Outcome(
         returned=decode(data["returned"], budget),
         after={_text(name, 100): decode(value, budget) for name, value in data["after"].items()},
         later=decode(data.get("later"), budget),
+        kept=decode(data.get("kept"), budget),
     )
 
 
@@ -207,7 +220,7 @@ def _text(text: Any, limit: int) -> str:
 # --------------------------------------------------------------------------- digest
 
 
-def digest(observation: Observation, part: Literal["returned", "after", "later"] = "returned") -> str:
+def digest(observation: Observation, part: Part = "returned") -> str:
     """Return six hex digits of one part of what was observed, floats to five significant digits, without line numbers.
 
     Inside the part, a list is as good as a tuple: which of them an answer likes to build is no mistake.
@@ -219,7 +232,7 @@ def digest(observation: Observation, part: Literal["returned", "after", "later"]
     return hashlib.sha256(canonical.encode("utf-8", "backslashreplace")).hexdigest()[:6]
 
 
-def _canonical_outcome(outcome: Outcome, part: Literal["returned", "after", "later"]) -> Any:
+def _canonical_outcome(outcome: Outcome, part: Part) -> Any:
     if outcome.raised is not None:
         return (outcome.raised.type_name, outcome.raised.message)
     if part == "after":

@@ -209,7 +209,7 @@ def without_address(text: str) -> str:
 
 
 def overwrite(value: Any) -> None:
-    """Fill every torch tensor and NumPy array inside a built value with another number, in place."""
+    """Fill every torch tensor and NumPy array inside a built value with another number, and lengthen every list."""
     torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
     if torch is not None and isinstance(value, torch.Tensor):
         with torch.no_grad():
@@ -217,8 +217,10 @@ def overwrite(value: Any) -> None:
     elif numpy is not None and isinstance(value, numpy.ndarray):
         value.fill(123)
     elif isinstance(value, (list, tuple)):
-        for item in value:
+        for item in list(value):
             overwrite(item)
+        if isinstance(value, list):
+            value.append(123)
     elif isinstance(value, dict):
         for item in value.values():
             overwrite(item)

@@ -13,7 +13,7 @@ import math
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, groupby, islice
+from itertools import accumulate, groupby, islice, pairwise
 from typing import Any, Final
 
 from autograder.models import Opaque, Scalar, Tensor, Value
@@ -23,8 +23,12 @@ DTYPES: Final = frozenset(
 )
 WIDTHS: Final = {"float16": 16, "bfloat16": 16, "float32": 32, "float64": 64}
 """Bits of the dtypes whose elements may be given by their bits."""
+_PACKED: Final = tuple(
+    map(frozenset, (("runs",), ("cycle", "count"), ("first", "steps"), ("b64", "as"), ("scalars", "data")))
+)
+"""The keys of each form that a sequence of numbers may have besides a list."""
 _SHORT: Final = 16
-_LONG: Final = 1024
+_NARROW_FROM: Final = 1024
 """A sequence above this length is packed narrowly where it loses nothing: all fp16 patterns are 65,536 numbers."""
 _PACKS: Final = {bool: "?", int: "q", float: "d"}
 _NARROW: Final = {"q": "H", "d": "e"}
@@ -34,6 +38,9 @@ _MAX_DIMENSIONS: Final = 64
 """As many as PyTorch and NumPy allow."""
 _SHOWN: Final = 4_000
 """Characters that the text of one value may have."""
+_LONG: Final = 4_096
+"""Items from which on a pattern is looked for in a sequence."""
+_LONGEST_CYCLE: Final = 512
 _WHOLE: Final = 64
 """Items of one container that are shown, at most."""
 _SHOWN_DEPTH: Final = 5
@@ -97,9 +104,11 @@ def _encode_items(items: Sequence[Value]) -> Any:
         raw = struct.pack(f"<{len(items)}{code}", *items)
     except struct.error:  # an integer beyond 64 bits
         return [encode(item) for item in items]
-    if (runs := _packed_runs(items, raw)) is not None:
-        return {"runs": [[encode(item), count] for item, count in runs]}
-    if len(items) > _LONG and (short := _narrowed(items, raw, code)) is not None:
+    if (found := _encode_repeats(items, raw)) is not None:
+        return found
+    if kind is int and len(items) >= _LONG and (steps := _encode_steps(items)) is not None:
+        return {"first": items[0], "steps": steps}
+    if len(items) > _NARROW_FROM and (short := _narrowed(items, raw, code)) is not None:
         raw, code = short, _NARROW[code]
     return {"b64": base64.b64encode(raw).decode("ascii"), "as": code}
 
@@ -114,6 +123,35 @@ def _narrowed(items: Sequence[Value], raw: bytes, code: str) -> bytes | None:
     except (struct.error, OverflowError):  # out of range
         return None
     return short if struct.pack(f"<{len(items)}{code}", *struct.unpack(narrow, short)) == raw else None
+
+
+def _encode_repeats(items: Sequence[Value], raw: bytes) -> dict[str, Any] | None:
+    """Return runs of equal items, or a cycle of different ones; None where neither pays."""
+    runs = _packed_runs(items, raw)
+    few = runs is not None and len(runs) <= _SHORT
+    if not few and len(items) >= _LONG and (length := _cycle(raw, len(items))) is not None:
+        return {"cycle": [encode(item) for item in items[:length]], "count": len(items)}
+    return None if runs is None else {"runs": [[encode(item), count] for item, count in runs]}
+
+
+def _encode_steps(items: Sequence[int]) -> dict[str, Any] | None:
+    """Return the differences of neighbors, which repeat in a long list of positions; None where they do not."""
+    steps = [after - before for before, after in pairwise(items)]
+    try:
+        return _encode_repeats(steps, struct.pack(f"<{len(steps)}q", *steps))
+    except struct.error:  # two of them are further apart than 64 bits
+        return None
+
+
+def _cycle(raw: bytes, count: int) -> int | None:
+    """Return after how many items they begin anew; None where that is more than a few hundred."""
+    size = len(raw) // count
+    start = raw[: size * _LONGEST_CYCLE]  # most shifts show at the start already that they are none
+    for length in range(1, _LONGEST_CYCLE + 1):
+        shift = length * size
+        if raw.startswith(start, shift) and raw.startswith(raw[shift:]):
+            return length
+    return None
 
 
 def _packed_runs(items: Sequence[Value], raw: bytes) -> list[tuple[Value, int]] | None:
@@ -189,7 +227,7 @@ def _decode(data: Any, budget: Budget, depth: int) -> Value:
         return _special(data["f"])
     if keys == {"tuple"}:
         return tuple(_decode_items(data["tuple"], budget, depth))
-    if keys in ({"runs"}, {"b64", "as"}, {"scalars", "data"}):
+    if keys in _PACKED:
         return _decode_items(data, budget, depth)
     if keys == {"dict"} and type(data["dict"]) is dict:
         return {budget.read(key): _decode(item, budget, depth - 1) for key, item in data["dict"].items()}
@@ -230,6 +268,10 @@ def _decode_items(data: Any, budget: Budget, depth: int) -> list[Value]:
                 raise BadValue("a run of something that is not a number")
             items.extend([item] * run[1])
         return items
+    if data.keys() == {"cycle", "count"} and type(data["cycle"]) is list and type(data["count"]) is int:
+        return _decode_cycle(data["cycle"], data["count"], budget)
+    if data.keys() == {"first", "steps"} and type(data["first"]) is int and type(data["steps"]) is dict:
+        return _decode_steps(data["first"], data["steps"], budget)
     if data.keys() == {"scalars", "data"} and type(data["data"]) in (list, dict):
         if type(data["scalars"]) is not str or len(data["scalars"]) > 32 or "scalars" in data["data"]:
             raise BadValue("malformed NumPy scalars")
@@ -248,6 +290,28 @@ def _decode_items(data: Any, budget: Budget, depth: int) -> list[Value]:
         budget.take(len(raw) // size)
         return list(struct.unpack(f"<{len(raw) // size}{data['as']}", raw))
     raise BadValue("malformed packed items")
+
+
+def _decode_cycle(cycle: list[Any], count: int, budget: Budget) -> list[Value]:
+    if not 0 < len(cycle) <= min(count, _LONGEST_CYCLE):
+        raise BadValue("a malformed cycle")
+    budget.take(count)
+    items = [_decode(item, budget, 0) for item in cycle]
+    if not set(map(type, items)) <= set(_PACKS):
+        raise BadValue("a cycle of something that is not a number")
+    return (items * (count // len(items) + 1))[:count]
+
+
+def _decode_steps(first: int, steps: dict[str, Any], budget: Budget) -> list[Value]:
+    if not steps.keys() & {"runs", "cycle"}:
+        raise BadValue("malformed steps")
+    found = _decode_items(steps, budget, 0)
+    if set(map(type, found)) != {int}:
+        raise BadValue("steps that are not ints")
+    items = list(accumulate(found, initial=first))
+    if not in_64_bits(min(items)) or not in_64_bits(max(items)):
+        raise BadValue("steps that leave 64 bits")
+    return items
 
 
 def _decode_tensor(data: dict[str, Any], budget: Budget, depth: int) -> Tensor:

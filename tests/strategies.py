@@ -63,7 +63,7 @@ SOURCE = st.recursive(SIMPLE | runs(SIMPLE), _nested, max_leaves=8)
 _WORDS = [
     "f", "tuple", "runs", "b64", "as", "dict", "tensor", "shape", "data", "library", "strided", "share", "bits",
     "scalar", "scalars", "value", "opaque", "outcomes", "output", "returned", "after", "later", "raised", "ended",
-    "detail", "whole",
+    "detail", "whole", "kept", "cycle", "count", "first", "steps",
 ]  # fmt: skip
 _TEXTS = st.sampled_from([*_WORDS, "inf", "nan", "float32", "bool", "torch", "numpy", "?", "d", "q", "AAAA", ""])
 _ATOMS = st.none() | st.booleans() | st.integers(-3, 3) | st.integers() | st.floats() | _TEXTS | st.text(max_size=3)
@@ -73,7 +73,8 @@ def _objects(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     keys = st.sampled_from(_WORDS)
     form = st.sampled_from(
         [("tensor", "shape", "data"), ("b64", "as"), ("scalar", "value"), ("scalars", "data"), ("returned", "after"),
-         ("outcomes",), ("runs",), ("tuple",), ("opaque",), ("dict",), ("raised",), ("f",)]
+         ("outcomes",), ("runs",), ("cycle", "count"), ("first", "steps"), ("tuple",), ("opaque",), ("dict",),
+         ("raised",), ("f",)]
     )  # fmt: skip
     return (
         st.lists(inner, max_size=5)

@@ -258,7 +258,7 @@ FAULTS = {
     "a case without calls": (replaced(CHECKS, CASE, "cases=(__import__('autograder').models.Case('none', ()),),"),
         f"{CHECKS}: check 'leaves_x' has no cases. Give at least one case(...)."),
     "an unknown scenario": (replaced(CHECKS, CASE, f"{CASE} scenario='train',"),
-        f"{CHECKS}: check 'leaves_x' names scenario 'train'. There are: call, overwritten, each."),
+        f"{CHECKS}: check 'leaves_x' names scenario 'train'. There are: call, kept, overwritten, each."),
     "no rule": (replaced(CHECKS, 'rule="x belongs to the caller."', 'rule=" "'),
         f"{CHECKS}: check 'leaves_x' has no text as its rule. A student reads it: write it."),
     "no title of a check": (replaced(CHECKS, 'title="Leaves x as it is"', 'title=""'),

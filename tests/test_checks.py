@@ -23,6 +23,7 @@ from autograder.checks import (
     full,
     judge_check,
     kind_of,
+    outlives,
     patterns,
     real,
     show_calls,
@@ -410,6 +411,42 @@ def test_a_judge_may_show_another_part():
     assert "It returned, read again later, 3.0\nExpected  1.0\nIt moved." in later.message
 
 
+def test_a_result_that_a_later_call_changed_is_shown_with_all_calls():
+    two = calls("", {"x": 2.0}, {"x": 4.0})
+    observed = seen(Outcome([1.0], kept=[2.0]), Outcome([2.0], kept=[2.0]))
+    expected = seen(Outcome([1.0], kept=[1.0]), Outcome([2.0], kept=[2.0]))
+    result = verdict(observed, expected, two, lambda case, got, want: outlives(got))
+    assert (result.show, result.returned, result.expected) == ("kept", "[2.0]", "[1.0]")
+    assert result.call == "halve(x=2.0)\nhalve(x=4.0)"
+    assert result.message.endswith(
+        "It returned, read again after all calls, [2.0]\nExpected  [1.0]\n"
+        "A later call changed what the first had returned: the function keeps it, and fills it anew."
+    )
+
+
+@pytest.mark.parametrize(
+    "outcomes",
+    [
+        (Outcome([1.0], kept=[1.0]), Outcome(None)),
+        (Outcome(f32(NAN), kept=f32(NAN)),),
+        (error("ValueError"), Outcome(1.0, kept=1.0)),
+    ],
+)
+def test_a_result_that_stayed_outlives_the_calls_after_it(outcomes: tuple[Any, ...]):
+    assert outlives(seen(*outcomes)) is None
+
+
+@pytest.mark.parametrize("kept", [[2.0], (1.0,), [True], [], None, {"a": 1.0}])
+@pytest.mark.parametrize(("index", "which"), [(0, "first"), (2, "third"), (3, "4th")])
+def test_any_change_of_what_was_returned_is_one(kept: Any, index: int, which: str):
+    outcomes = [Outcome([1.0], kept=[1.0]) for _ in range(5)]
+    outcomes[index] = Outcome([1.0], kept=kept)
+    found = outlives(seen(*outcomes))
+    assert found is not None
+    assert (found.call, found.show) == (index, "kept")
+    assert f"what the {which} had returned" in found.difference
+
+
 # --------------------------------------------------------------------------- messages
 
 
@@ -505,7 +542,7 @@ OBSERVATIONS = st.builds(
 )
 
 
-@given(OBSERVATIONS, OBSERVATIONS, st.sampled_from(["returned", "after", "later"]))
+@given(OBSERVATIONS, OBSERVATIONS, st.sampled_from(["returned", "after", "later", "kept"]))
 @settings(max_examples=60)
 def test_nothing_that_a_process_claims_makes_a_verdict_raise(observed: Observation, expected: Observation, show: str):
     def compare(arguments: Any, got: Outcome, want: Outcome) -> str | None:

@@ -97,6 +97,51 @@ def test_each_ends_with_the_first_exception():
     assert called == [1, 0]
 
 
+@pytest.mark.parametrize("scenario", ["kept", "overwritten"])
+def test_what_came_back_is_read_again_after_all_calls(scenario: str):
+    buffer, book = torch.empty(1), {}
+
+    def into_a_buffer(x: torch.Tensor) -> torch.Tensor:
+        return torch.mul(x, 2, out=buffer)
+
+    def into_a_dict(x: torch.Tensor) -> dict[str, list[float]]:
+        book.update(x=x.tolist())
+        return book
+
+    three = calls("", {"x": f32(1.0)}, {"x": f32(2.0)}, {"x": f32(3.0)})
+    for function, one, last in (
+        (into_a_buffer, f32(2.0), f32(6.0)),
+        (into_a_dict, {"x": [1.0]}, {"x": [3.0]}),
+        (lambda x: x * 2, f32(2.0), f32(2.0)),
+    ):
+        first = observe(function, three, scenario).outcomes[0]
+        assert (first.returned, first.kept) == (one, last)
+        assert first.later == (one if scenario == "overwritten" else None)
+
+
+def test_a_scenario_that_does_not_ask_reads_once():
+    assert [outcome.kept for outcome in observe(lambda x: x, calls("", {"x": 1}, {"x": 2})).outcomes] == [None, None]
+
+
+def test_an_exception_of_the_second_reading_belongs_to_its_call(monkeypatch: pytest.MonkeyPatch):
+    seen = []
+
+    def plain(value: object) -> object:
+        seen.append(value)
+        if len(seen) > 4:
+            raise MemoryError
+        return value
+
+    monkeypatch.setattr("autograder.scenarios.plain", plain)
+    first, second = observe(lambda x: x, calls("", {"x": 1}, {"x": 2}), "kept").outcomes
+    assert (first.raised.type_name, second.raised.type_name) == ("MemoryError", "MemoryError")
+
+
+def test_kept_survives_the_json_form():
+    seen = observe(lambda x: [x], calls("", {"x": 1}, {"x": 2}), "kept")
+    assert decode_observation(encode_observation(seen)) == seen
+
+
 def test_an_unknown_scenario_is_not_the_students_fault():
     with pytest.raises(KeyError, match="cal"):
         observe(lambda x: x, ONE, "cal")
@@ -408,8 +453,8 @@ def test_the_same_wrongness_has_the_same_digest(one: Any, other: Any):
 
 
 def test_only_the_part_that_was_found_fault_with_counts():
-    clean, second = Outcome(1.0, after={"x": 1.0}), Outcome(1.0, after={"x": 2.0}, later=3.0)
-    for part, same in (("returned", True), ("after", False), ("later", False)):
+    clean, second = Outcome(1.0, after={"x": 1.0}), Outcome(1.0, after={"x": 2.0}, later=3.0, kept=4.0)
+    for part, same in (("returned", True), ("after", False), ("later", False), ("kept", False)):
         marks = {digest(Observation((outcome,)), part) for outcome in (clean, second)}  # type: ignore[arg-type]
         assert (len(marks) == 1) is same
 

@@ -6,6 +6,7 @@ import base64
 import copy
 import json
 import math
+import random
 import struct
 from types import SimpleNamespace
 from typing import Any
@@ -134,6 +135,11 @@ def nested(depth: int, data: Any = 0) -> Any:
         ({"tensor": "float32", "shape": [10**12], "data": {"runs": [[0.0, 10**12]]}}, "too many elements"),
         ({"scalars": "float32", "data": {"runs": [[0.0, 10**12]]}}, "too many elements"),
         ({"b64": base64.b64encode(bytes(2_000_001)).decode(), "as": "?"}, "too many elements"),
+        ({"cycle": [1.0, 2.0], "count": 10**12}, "too many elements"),
+        ([{"cycle": [1.0, 2.0], "count": 10**6}] * 3, "too many elements"),
+        ({"tensor": "float32", "shape": [10**12], "data": {"cycle": [0.0], "count": 10**12}}, "too many elements"),
+        ({"first": 0, "steps": {"runs": [[1, 10**12]]}}, "too many elements"),
+        ({"first": 0, "steps": {"cycle": [1], "count": 10**12}}, "too many elements"),
         ("x" * 1_000_001, "too much text"),
         ([{"opaque": ["T", "x" * 400_000]}] * 3, "too much text"),
         ({"dict": {"x" * 1_000_001: 0}}, "too much text"),
@@ -161,6 +167,25 @@ def nested(depth: int, data: Any = 0) -> Any:
         ({"runs": [[[], 2]]}, "not a number"),
         ({"runs": [[[0], 2]]}, "nested too deeply"),
         ({"runs": 3}, "malformed packed"),
+        ({"cycle": [], "count": 0}, "malformed cycle"),
+        ({"cycle": [1.0, 2.0], "count": 1}, "malformed cycle"),
+        ({"cycle": [1.0], "count": -1}, "malformed cycle"),
+        ({"cycle": [1.0] * 513, "count": 1000}, "malformed cycle"),
+        ({"cycle": [1.0], "count": True}, "malformed packed"),
+        ({"cycle": {"runs": [[1.0, 2]]}, "count": 9}, "malformed packed"),
+        ({"cycle": ["a"], "count": 9}, "not a number"),
+        ({"cycle": [[]], "count": 9}, "not a number"),
+        ({"first": 0.0, "steps": {"runs": [[1, 9]]}}, "malformed packed"),
+        ({"first": True, "steps": {"runs": [[1, 9]]}}, "malformed packed"),
+        ({"first": 0, "steps": [1, 2]}, "malformed packed"),
+        ({"first": 0, "steps": {"b64": "", "as": "q"}}, "malformed steps"),
+        ({"first": 0, "steps": {"first": 0, "steps": {"runs": [[1, 9]]}}}, "malformed steps"),
+        ({"first": 0, "steps": {"runs": []}}, "not ints"),
+        ({"first": 0, "steps": {"runs": [[True, 9]]}}, "not ints"),
+        ({"first": 0, "steps": {"cycle": [1, 0.5], "count": 9}}, "not ints"),
+        ({"first": 0, "steps": {"runs": [[2**62, 9]]}}, "leave 64 bits"),
+        ({"first": -(2**63), "steps": {"runs": [[-1, 1], [9, 9]]}}, "leave 64 bits"),
+        ({"first": 2**63, "steps": {"runs": [[-1, 9]]}}, "leave 64 bits"),
         ({"b64": "AAA", "as": "?"}, "malformed base64"),
         ({"b64": "å", "as": "?"}, "malformed base64"),
         ({"b64": 5, "as": "?"}, "malformed base64"),
@@ -361,16 +386,55 @@ def test_positions_are_numpys(shape: list[int], data: st.DataObject):
     assert position(index, tuple(shape)) == ", ".join(map(str, numpy.unravel_index(index, shape)))
 
 
+LONG = 5_000
+PATTERNS = {
+    "flags that alternate": ([True, False] * LONG, {"cycle": [True, False], "count": 2 * LONG}),
+    "a cycle that is cut off": (
+        ([1.0, -0.0, NAN] * LONG)[: 2 * LONG + 1],
+        {"cycle": [1.0, -0.0, {"f": "nan"}], "count": 2 * LONG + 1},
+    ),
+    "a cycle that begins with a run": (
+        ([2.0] * 300 + [1.0]) * 40, {"cycle": [2.0] * 300 + [1.0], "count": 301 * 40},
+    ),
+    "every third step": (list(range(7, 3 * LONG, 3)), {"first": 7, "steps": {"runs": [[3, LONG - 3]]}}),
+    "bursts of three": (
+        [9 * burst + step for burst in range(LONG) for step in (1, 2, 3)],
+        {"first": 1, "steps": {"cycle": [1, 1, 7], "count": 3 * LONG - 1}},
+    ),
+    "few long runs": ([0.0] * LONG + [1.0] * LONG, {"runs": [[0.0, LONG], [1.0, LONG]]}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_a_long_pattern_is_said_in_a_few_words(name: str):
+    items, form = PATTERNS[name]
+    assert repr(encode(items)) == repr(form)
+    assert repr(through_json(items)) == repr(items)
+
+
+@pytest.mark.parametrize("place", [1, 2 * LONG - 1])
+@pytest.mark.parametrize("name", PATTERNS)
+def test_a_pattern_that_is_broken_in_one_place_comes_back_as_it_was(name: str, place: int):
+    items = list(PATTERNS[name][0])
+    items[place % len(items)] = {bool: items[(place + 1) % len(items)], float: 0.5, int: -(2**63)}[type(items[0])]
+    assert repr(through_json(items)) == repr(items)
+
+
 def test_packed_bytes_are_little_endian_doubles():
     values = [math.pi * n for n in range(20)]
     assert base64.b64decode(encode(values)["b64"]) == struct.pack("<20d", *values)
 
 
+def mixed(start: int, stop: int) -> list[int]:
+    """Return these ints in an order whose steps do not repeat."""
+    return random.Random(0).sample(range(start, stop), stop - start)
+
+
 @pytest.mark.parametrize(
     ("values", "form"),
     [
-        (list(range(65536)), "H"), (list(range(-1, 65535)), "q"), (list(range(1, 65537)), "q"),
-        (list(range(1024)), "q"), (list(range(1025)), "H"),
+        (mixed(0, 65536), "H"), (mixed(-1, 65535), "q"), (mixed(1, 65537), "q"),
+        (mixed(0, 1024), "q"), (mixed(0, 1025), "H"),
         ([struct.unpack("<e", struct.pack("<H", n))[0] for n in range(65536)], "e"),
         ([n / 2**24 for n in range(1024)], "d"), ([n / 2**24 for n in range(1025)], "e"),
         ([n / 2**24 for n in range(2050)], "d"), ([n / 2**24 for n in range(1025)] + [65520.0], "d"),

@@ -16,7 +16,7 @@ from typing import Any, Final, get_args
 from autograder.models import CheckResult, CheckStatus, Reference, Score
 
 _STATUSES: Final = ("graded", "unreadable", "not_started")
-_SHOWN: Final = ("returned", "after", "later")
+_SHOWN: Final = ("returned", "after", "later", "kept")
 _OR_NULL: Final = ("misconception", "see")
 _CHECK_TEXTS: Final = (
     "id", "title", "message", "case", "call", "returned", "expected", "rule", "difference", "belief", "truth",

@@ -15,7 +15,12 @@ STATUSES: Final[Mapping[CheckStatus, str]] = {
     "memory": "out of memory", "crashed": "crashed", "forbidden": "forbidden", "not_run": "not run",
 }  # fmt: skip
 """How a count of checks names what became of them."""
-LABELS: Final = {"returned": "It returned", "after": "It left its arguments as", "later": "Read again later, it was"}
+LABELS: Final = {
+    "returned": "It returned",
+    "after": "It left its arguments as",
+    "later": "Read again later, it was",
+    "kept": "Read again after all calls, it was",
+}
 """How the part of the outcome that a check shows is introduced."""
 _FILE: Final = re.compile(r"\A[^:]*\.(?:ipynb|py): ")
 """The file that a reason begins with; a table names the student beside it."""

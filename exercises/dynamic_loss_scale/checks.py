@@ -25,6 +25,7 @@ from autograder.checks import (
     differ,
     each_call,
     kind_of,
+    outlives,
 )
 from autograder.models import Scalar
 
@@ -186,6 +187,17 @@ def same_updates(arguments: Arguments, got: Outcome, want: Outcome) -> str | Non
     return wrong_scale(arguments, record, want.returned)
 
 
+def same_work(arguments: Arguments, got: Outcome, want: Outcome) -> str | None:
+    """Every step was looked at: the updating rule is right or, where steps overflowed, their numbers are.
+
+    No run with thousands of overflows keeps its scale in range without counting good steps exactly, which is judged
+    elsewhere.
+    """
+    if want.returned["skipped"] and same_skipped(arguments, got, want) is None:
+        return None
+    return same_updates(arguments, got, want)
+
+
 def same_scales(arguments: Arguments, got: Outcome, want: Outcome) -> str | None:
     """One scale for each step, the one that it used."""
     record = record_of(got)
@@ -310,14 +322,16 @@ def untouched(arguments: Arguments, got: Outcome, want: Outcome) -> str | Mismat
 
 
 def pure(case: Case, observed: Any, expected: Any) -> Mismatch | None:
-    """Judge each call by ``untouched``, and that the same call made again returns the same."""
+    """Judge each call by ``untouched``, that the same call made again returns the same, and that results stay."""
     if mismatch := each_call(untouched)(case, observed, expected):
         return mismatch
+    first = observed.outcomes[0]
     for index in range(1, len(case.calls)):
-        if differ(observed.outcomes[index].returned, observed.outcomes[0].returned):
+        again = case.calls[index] == case.calls[0]
+        if again and differ(observed.outcomes[index].returned, first.returned):
             found = "the same call, made again, returned something else: something is remembered between calls"
             return Mismatch(found, call=index)
-    return None
+    return outlives(observed)
 
 
 # ---------------------------------------------------------------------- random inputs
@@ -395,12 +409,31 @@ def random_sizes(random: Random) -> list[Case]:
     return [
         case("random 1", overflows=[T] * random.randint(1, 5), init_scale=small),
         case("random 2", overflows=[F] * 5, init_scale=large, growth_interval=4),
+        case("random 3", overflows=flags(random, random.randint(5, 12)), init_scale=small),
+        case("random 4", overflows=[F] * 5 + [T] * random.randint(1, 2), init_scale=large, growth_interval=4),
     ]
+
+
+def random_defaults(random: Random) -> list[Case]:
+    """Return runs with a few overflows near their start, one of them with too few good steps for a growth."""
+    cases = []
+    for i, good in enumerate((random.randint(2002, 2400), random.randint(1000, 1900)), 1):
+        overflows: list[bool] = []
+        for _ in range(random.randint(1, 6)):
+            overflows += [F] * random.randint(1, 9) + [T]
+        cases.append(case(f"random {i}", overflows=[*overflows, *[F] * good]))
+    return cases
+
+
+def random_long(random: Random) -> list[Case]:
+    overflows = flags(random, random.randint(3000, 5000))
+    return [run(random, "random 1", overflows, growth_interval=300_000)]
 
 
 def random_inputs(random: Random) -> list[Case]:
     arguments = {"overflows": [T, *flags(random, 8), F], "init_scale": 1024.0, "growth_interval": 3}
-    return [calls("random 1", arguments, arguments)]
+    other = {**arguments, "overflows": [F, *flags(random, 8), T], "init_scale": 512.0}
+    return [calls("random 1", arguments, arguments), calls("random 2", arguments, other)]
 
 
 # ---------------------------------------------------------------------------- checks
@@ -611,6 +644,8 @@ CHECKS = (
             case("a growth at 65536", overflows=[F] * 5, init_scale=65536.0, growth_interval=4),
             case("a growth at 2**24", overflows=[F] * 5, init_scale=2.0**24, growth_interval=4),
             case("a growth at 2**100", overflows=[F] * 5, init_scale=2.0**100, growth_interval=4),
+            case("two overflows among good steps, from one", overflows=[F, T, F, F, T, F], init_scale=1.0),
+            case("a growth, then two overflows", overflows=[F] * 5 + [T, T], init_scale=2.0**100, growth_interval=4),
         ),
     ),
     Check(
@@ -621,11 +656,14 @@ CHECKS = (
         "PyTorch's defaults.",
         see=DEFAULTS,
         judge=each_call(same_updates),
+        random=random_defaults,
         cases=(
             case("one good step", overflows=[F]),
             case("a little less than 2000 good steps", overflows=[F] * 1998),
             case("a little more than 2000 good steps", overflows=[F] * 2002),
             case("a little more than 4000 good steps", overflows=[F] * 4004),
+            case("a little more than 2000 good steps after an overflow", overflows=[T] + [F] * 2002),
+            case("a little less than 2000 good steps after two overflows", overflows=[T, F, T] + [F] * 1990),
         ),
     ),
     Check(
@@ -635,7 +673,8 @@ CHECKS = (
         rule="The work for one step must not grow with the number of steps before it: two numbers, carried from step "
         "to step, are all that the rule needs to know.",
         see=ONE_PASS,
-        judge=each_call(same_updates),
+        judge=each_call(same_work),
+        random=random_long,
         cases=(
             case("20,000 good steps", overflows=[F] * 20_000, init_scale=8.0, growth_interval=300_000),
             case(
@@ -644,6 +683,13 @@ CHECKS = (
                 init_scale=8.0,
                 growth_interval=300_000,
             ),
+            case(
+                "110,000 steps, nearly all of them overflows, and growths that make up for them",
+                overflows=([T] * 88 + [T, F] * 5 + [F] * 2) * 1_100,
+                init_scale=2.0**60,
+                growth_factor=2.0**93,
+                growth_interval=3,
+            ),
         ),
     ),
     Check(
@@ -651,8 +697,9 @@ CHECKS = (
         title="Leaves its input as it was, and remembers nothing",
         points=0.5,
         rule="The function only looks at overflows, and all that its result depends on is passed in: the same call, "
-        "made again, returns the same.",
+        "made again, returns the same, and what one call returned stays as it is when the next one is made.",
         see=PURE,
+        scenario="kept",
         judge=pure,
         random=random_inputs,
         cases=(
@@ -661,6 +708,7 @@ CHECKS = (
             case("flags that are 0 and 1", overflows=[0, 1, 0], init_scale=8.0),
             calls("one overflow, twice", *twice(overflows=[T], init_scale=8.0)),
             calls("one good step, twice", *twice(overflows=[F], init_scale=8.0, growth_interval=2)),
+            calls("two runs", {"overflows": [T], "init_scale": 8.0}, {"overflows": [F, T], "init_scale": 64.0}),
         ),
     ),
 )
@@ -1283,6 +1331,14 @@ MISCONCEPTIONS = (
         ONE_PASS,
     ),
     Misconception(
+        "powers_fit_when_the_scale_does",
+        "With g growths and b backoffs the scale is init_scale * growth_factor**g * backoff_factor**b.",
+        "On paper it is. But each power is a number of its own, and a float ends at about 2**1024: 2.0**1100 raises "
+        "OverflowError, and 0.5**1100 is 0, though the product of the two is 1. Multiplying step by step stays where "
+        "the scale is.",
+        ONE_PASS,
+    ),
+    Misconception(
         "recursion_is_a_loop",
         "A function that calls itself for the next step is as good as a loop.",
         "Python keeps every unfinished call, and stops at 1000 of them with a RecursionError. A loop has no such "
@@ -1308,6 +1364,13 @@ MISCONCEPTIONS = (
         "defaults_are_made_anew",
         "A default of [] is a new list for every call.",
         "It is made once, with the function: every call appends to the same list. Make the list inside the function.",
+        PURE,
+    ),
+    Misconception(
+        "cleared_is_new",
+        "clear() gives me an empty list again, so one list does for all calls.",
+        "It is still the same list, and the caller of the call before still holds it: clear() empties that result, and "
+        "append fills it with another run. A list made inside the function is a new one at every call.",
         PURE,
     ),
     Misconception(

@@ -1,14 +1,14 @@
 """What is graded about ``grad_scaler_step``, and the beliefs behind its known wrong answers.
 
 Each check looks at one property, so that one mistake costs one point where that is possible: where it does not matter
-*which* value is bad it is an inf beside a nan, where only size matters the scale is 1, and empty tensors stand in
-``keeps_structure`` alone.
+*which* value is bad it is an inf beside a nan, where only size matters the scale is 1 or only the verdict counts, and
+empty tensors stand in ``keeps_structure`` alone.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -29,6 +29,7 @@ from autograder.checks import (
     f64,
     full,
     kind_of,
+    outlives,
     tensor,
 )
 
@@ -192,6 +193,11 @@ def same_verdict(arguments: Arguments, got: Outcome, want: Outcome) -> str | Non
     return None if pair[0] is None or backed_off else f"{overflowed(arguments)}: it went unnoticed"
 
 
+def same_when_large(arguments: Arguments, got: Outcome, want: Outcome) -> str | None:
+    """Large clean steps: every element is right where the scale is 1; below it, only that there is a step."""
+    return (same_values if arguments["scale"] == 1 else same_verdict)(arguments, got, want)
+
+
 def overflowed(arguments: Arguments) -> str:
     """Return a clause that names the first element that is not finite once it is unscaled."""
     scale = arguments["scale"]
@@ -211,24 +217,35 @@ def untouched(arguments: Arguments, got: Outcome, want: Outcome) -> str | Mismat
     pair = pair_of(got)
     if isinstance(pair, str):
         return pair
-    if want.returned[0] is not None and (found := finite_list(pair[0], want.returned[0])):
+    # Whoever takes zeros, or nothing at all, for an overflow is told so elsewhere.
+    telling = any(any(grad.values) for grad in arguments["grads"])
+    if telling and want.returned[0] is not None and (found := finite_list(pair[0], want.returned[0])):
         return found
     if found := differ(got.after.get("grads"), arguments["grads"], where="after the call, grads"):
         return Mismatch(found, show="after")
     if differ(got.later, got.returned):
-        found = "something returned shares memory with grads: it changed when the caller wrote into grads afterwards"
+        if not isinstance(later := pair_of(replace(got, returned=got.later)), str) and longer(later[0], pair[0]):
+            found = "the list that came back is grads itself: it grew when the caller appended to grads afterwards"
+        else:
+            found = (
+                "something returned shares memory with grads: it changed when the caller wrote into grads afterwards"
+            )
         return Mismatch(found, show="later")
     return None
 
 
+def longer(later: Any, before: Any) -> bool:
+    return type(later) is type(before) is list and len(later) > len(before)
+
+
 def inputs_alone(case: Case, observed: Any, expected: Any) -> Mismatch | None:
-    """Judge each call by ``untouched``, and that the same call made again returns the same."""
+    """Judge each call by ``untouched``, that the same call made again returns the same, and that results stay."""
     if mismatch := each_call(untouched)(case, observed, expected):
         return mismatch
     for index in range(1, len(case.calls)):
         if case.calls[index] == case.calls[0] and (found := changed(observed.outcomes[0], observed.outcomes[index])):
             return Mismatch(found, call=index)
-    return None
+    return outlives(observed)
 
 
 def changed(first: Outcome, again: Outcome) -> str | None:
@@ -259,27 +276,52 @@ def ordinary(random: Random) -> list[Tensor]:
     return [tensor(values(random, random.randint(1, 5)), dtype) for dtype in dtypes]
 
 
-def spoiled(random: Random) -> list[Tensor]:
-    """Return two to four clean tensors, with an inf and a nan side by side somewhere."""
-    rows = [values(random, random.randint(3, 6)) for _ in range(random.randint(2, 4))]
-    row = random.choice(rows)
-    place = random.randrange(len(row) - 1)
-    row[place : place + 2] = random.choice(((INF, NAN), (NAN, INF)))
-    return [f32(*row) for row in rows]
+def block(shape: tuple[int, ...], numbers: Iterable[float], dtype: str = "float32", strided: bool = False) -> Tensor:
+    """Return a tensor of any shape from its elements in row-major order."""
+    return replace(tensor(list(numbers), dtype, strided=strided), shape=shape)
+
+
+def counting(*shape: int, strided: bool = False, **others: float) -> Tensor:
+    """Return a float32 tensor of 1.0, 2.0, ... of any shape, but for ``at_<index>=value`` in row-major order."""
+    numbers = [float(number) for number in range(1, math.prod(shape) + 1)]
+    for name, other in others.items():
+        numbers[int(name.removeprefix("at_"))] = other
+    return block(shape, numbers, strided=strided)
+
+
+def some_shape(random: Random, dimensions: int, smallest: int = 1) -> tuple[int, ...]:
+    """Return sizes up to 3, the last of them of at least ``smallest``."""
+    sizes = [random.randint(1, 3) for _ in range(dimensions)]
+    return (*sizes[:-1], random.randint(smallest, 3)) if sizes else ()
+
+
+def shaped(random: Random, dimensions: int) -> Tensor:
+    """Return a clean tensor of either dtype, contiguous or not."""
+    shape, dtype = some_shape(random, dimensions), random.choice(("float32", "float64"))
+    return block(shape, values(random, math.prod(shape)), dtype, random.random() < 0.5)
+
+
+def spoiled(random: Random, dimensions: Sequence[int]) -> list[Tensor]:
+    """Return clean float32 tensors of so many dimensions, with an inf and a nan in one row of one of them."""
+    shapes = [some_shape(random, count, smallest=2) for count in dimensions]
+    rows = [values(random, math.prod(shape)) for shape in shapes]
+    bad = random.randrange(len(rows))
+    width = shapes[bad][-1]
+    place = random.randrange(0, len(rows[bad]), width) + random.randrange(width - 1)
+    rows[bad][place : place + 2] = random.choice(((INF, NAN), (NAN, INF)))
+    return [block(shape, row, strided=random.random() < 0.5) for shape, row in zip(shapes, rows, strict=True)]
 
 
 def random_values(random: Random) -> list[Case]:
-    return [case(f"random {i}", grads=ordinary(random), scale=random.choice(SCALES)) for i in (1, 2, 3)]
+    flat = [case(f"random {i}", grads=ordinary(random), scale=random.choice(SCALES)) for i in (1, 2, 3)]
+    grads = [shaped(random, dimensions) for dimensions in random.sample(range(5), 3)]
+    return [*flat, case("random 4", grads=grads, scale=random.choice(SCALES))]
 
 
 def random_shapes(random: Random) -> list[Case]:
     cases = []
-    for i in (1, 2, 3):
-        grads = []
-        for _ in range(random.randint(1, 4)):
-            rows, columns = random.randint(1, 3), random.randint(1, 3)
-            dtype = random.choice(("float32", "float64"))
-            grads.append(tensor([values(random, columns) for _ in range(rows)], dtype))
+    for i in (1, 2, 3, 4):
+        grads = [shaped(random, random.randint(0, 4)) for _ in range(random.randint(1, 4))]
         cases.append(case(f"random {i}", grads=grads, scale=random.choice(SCALES)))
     return cases
 
@@ -325,7 +367,12 @@ def random_nan(random: Random) -> list[Case]:
 
 
 def random_places(random: Random) -> list[Case]:
-    return [case(f"random {i}", grads=spoiled(random), scale=random.choice(SCALES)) for i in (1, 2, 3, 4)]
+    """Return lists of two to seven tensors of one to four dimensions, one of them bad in one place."""
+    kinds = [[1] * random.randint(2, 4) for _ in range(2)]
+    kinds += [[random.randint(1, 4) for _ in range(random.randint(4, 7))] for _ in range(3)]
+    return [
+        case(f"random {i}", grads=spoiled(random, kind), scale=random.choice(SCALES)) for i, kind in enumerate(kinds, 1)
+    ]
 
 
 def random_large(random: Random) -> list[Case]:
@@ -333,7 +380,10 @@ def random_large(random: Random) -> list[Case]:
     for i in (1, 2, 3):
         big = [10.0 ** random.uniform(8, 38) for _ in range(random.randint(1, 4))]
         cases.append(case(f"random {i}", grads=[f32(*big)], scale=1.0))
-    return cases
+    # Below 1 the quotient is large as well, and finite.
+    scale = random.choice((0.125, 0.25, 0.5))
+    big = random.uniform(0.5, 0.9) * LARGEST["float32"] * scale
+    return [*cases, case("random 4", grads=[f32(random.choice((big, -big)))], scale=scale)]
 
 
 def random_order(random: Random) -> list[Case]:
@@ -345,7 +395,11 @@ def random_order(random: Random) -> list[Case]:
 
 
 def random_inputs(random: Random) -> list[Case]:
-    return [case(f"random {i}", grads=ordinary(random), scale=random.choice((2.0, 3.0, 1024.0))) for i in (1, 2)]
+    scale = random.choice((2.0, 3.0, 1024.0))
+    cases = [case(f"random {i}", grads=ordinary(random), scale=scale) for i in (1, 2)]
+    shapes = [some_shape(random, random.randint(0, 2)) for _ in range(random.randint(1, 4))]
+    two = [[block(shape, values(random, math.prod(shape))) for shape in shapes] for _ in range(2)]
+    return [*cases, calls("random 3", *[{"grads": grads, "scale": scale} for grads in two])]
 
 
 # ---------------------------------------------------------------------------- checks
@@ -374,6 +428,7 @@ CHECKS = (
             case("a subnormal result", grads=[f32(2.0**-120)], scale=65536.0),
             case("a very large scale", grads=[f32(1.0, -3.0)], scale=2.0**60),
             case("float64 beside float32", grads=[f64(0.1), f32(-512.0)], scale=1024.0),
+            case("four dimensions", grads=[counting(2, 1, 3, 2)], scale=2.0),
         ),
     ),
     Check(
@@ -398,6 +453,9 @@ CHECKS = (
             case("the same tensor twice", grads=[f32(8.0, share="g"), f32(8.0, share="g")], scale=4.0),
             case("an empty tensor between others", grads=[f32(4.0), tensor([]), f32(8.0, 12.0)], scale=4.0),
             case("seven tensors of different sizes", grads=[full(n, 4.0) for n in (3, 1, 4, 2, 6, 5, 7)], scale=4.0),
+            case("three dimensions", grads=[counting(2, 3, 1)], scale=2.0),
+            case("four dimensions", grads=[counting(2, 1, 3, 2)], scale=2.0),
+            case("four dimensions, non-contiguous", grads=[counting(2, 1, 3, 2, strided=True)], scale=2.0),
         ),
     ),
     Check(
@@ -499,6 +557,37 @@ CHECKS = (
             case("inside a long tensor", grads=[full(4099, 1.0, at_2048=INF, at_2049=NAN)], scale=4.0),
             case("at the end of a long tensor", grads=[full(4099, 1.0, at_4097=INF, at_last=NAN)], scale=4.0),
             case("nowhere", grads=[f32(1.0, 2.0), f32(3.0)], scale=4.0),
+            case("in the first row of a matrix", grads=[counting(3, 2, at_0=INF, at_1=NAN)], scale=4.0),
+            case("in the last row of a matrix", grads=[counting(3, 2, at_4=INF, at_5=NAN)], scale=4.0),
+            case("in three dimensions", grads=[counting(2, 2, 3, at_7=NAN, at_8=INF)], scale=4.0),
+            case("in four dimensions", grads=[counting(2, 1, 3, 2, at_10=INF, at_11=NAN)], scale=4.0),
+            case("in a non-contiguous matrix", grads=[counting(3, 2, strided=True, at_4=INF, at_5=NAN)], scale=4.0),
+            case(
+                "in a non-contiguous tensor of three dimensions",
+                grads=[f32(1.0), counting(2, 2, 2, strided=True, at_6=NAN, at_7=INF)],
+                scale=4.0,
+            ),
+            case(
+                "in the last of five tensors",
+                grads=[f32(1.0), f32(2.0), f32(3.0), f32(4.0), f32(5.0, INF, NAN)],
+                scale=4.0,
+            ),
+            case(
+                "in the fifth of seven tensors",
+                grads=[
+                    counting(2, 2),
+                    tensor(1.0),
+                    counting(1, 2, 2),
+                    f32(1.0, 2.0),
+                    counting(2, 3, at_3=NAN, at_4=INF),
+                    tensor(2.0),
+                    counting(2, 1, 2),
+                ],
+                scale=4.0,
+            ),
+            case(
+                "nowhere in four tensors", grads=[counting(2, 2), tensor(1.0), counting(1, 2, 2), f32(3.0)], scale=4.0
+            ),
         ),
     ),
     Check(
@@ -508,7 +597,7 @@ CHECKS = (
         rule="Only inf and nan are overflows. A finite number, however large, is a gradient like any other: "
         "test each element by itself, in its own dtype.",
         see=LARGE,
-        judge=each_call(same_values),
+        judge=each_call(same_when_large),
         random=random_large,
         cases=(
             case("between fp16's largest number and its inf", grads=[f32(65510.0)], scale=1.0),
@@ -520,6 +609,9 @@ CHECKS = (
             case("two tensors whose sum overflows", grads=[f32(3e38), f32(3e38)], scale=1.0),
             case("above what float32 can hold", grads=[f64(1e300)], scale=1.0),
             case("two float64 numbers whose sum overflows", grads=[f64(1.7e308, 1.7e308)], scale=1.0),
+            case("a large number that stays finite at a scale below one", grads=[f32(1e38)], scale=0.5),
+            case("a negative one, at a smaller scale", grads=[f32(-8e37)], scale=0.25),
+            case("a large float64 at a scale below one", grads=[f64(8e307)], scale=0.5),
         ),
     ),
     Check(
@@ -545,7 +637,8 @@ CHECKS = (
         title="Leaves its inputs as they were, and shares and remembers nothing",
         points=1.0,
         rule="The function only looks at its inputs: grads is the same after the call, what is returned shares no "
-        "memory with it, and the same call made again returns the same.",
+        "memory with it, the same call made again returns the same, and what one call returned stays as it is when "
+        "the next one is made.",
         see=INPUTS,
         scenario="overwritten",
         judge=inputs_alone,
@@ -557,6 +650,19 @@ CHECKS = (
             case("an overflow", grads=[f32(1.0, INF, NAN), f32(8.0)], scale=4.0),
             calls("the same call three times", *[{"grads": [f32(8.0)], "scale": 4.0} for _ in range(3)]),
             calls("an overflow, twice", *[{"grads": [f32(INF, NAN)], "scale": 4.0} for _ in range(2)]),
+            case("no gradients", grads=[], scale=4.0),
+            case("zeros", grads=[f32(0.0, 0.0)], scale=4.0),
+            case("zeros beside others", grads=[f32(8.0), tensor([[0.0], [-0.0]])], scale=4.0),
+            calls(
+                "two calls with other gradients",
+                {"grads": [f32(8.0)], "scale": 4.0},
+                {"grads": [f32(12.0)], "scale": 4.0},
+            ),
+            calls(
+                "a clean step, then an overflow",
+                {"grads": [f32(8.0, -3.0), tensor([[2.0]])], "scale": 4.0},
+                {"grads": [f32(INF, NAN), tensor([[NAN]])], "scale": 4.0},
+            ),
         ),
     ),
 )
@@ -629,6 +735,28 @@ MISCONCEPTIONS = (
         EVERY,
     ),
     Misconception(
+        "a_row_answers_for_all",
+        "all(dim=-1) answers for the whole matrix.",
+        "With a dimension it answers for each row by itself, and any() over these answers is content with one good "
+        "row. all() without arguments looks at every element, whatever the shape.",
+        EVERY,
+    ),
+    Misconception(
+        "matrices_do_not_overflow",
+        "I look at the vectors; a matrix is made of them.",
+        "A condition on the number of dimensions leaves out the weights, which are most of the gradients. "
+        "isfinite(g).all() asks every element and does not care about the shape.",
+        EVERY,
+    ),
+    Misconception(
+        "memory_is_the_tensor",
+        "A tensor's elements lie one after the other in memory.",
+        "A view of every second column, or a transposed matrix, is spread over memory that is not all its own: read "
+        "in order, half of the numbers are a stranger's and half of its own are missed. g.reshape(-1) goes by "
+        "strides.",
+        EVERY,
+    ),
+    Misconception(
         "any_finite_is_enough",
         "isfinite(g).any() tells me that the gradient is usable.",
         "any() is True as soon as one element is finite. What is needed is that all of them are: isfinite(g).all().",
@@ -680,6 +808,13 @@ MISCONCEPTIONS = (
         "judges_in_float32",
         "Gradients are float32, so I test them as float32.",
         "A float64 gradient of 1e300 is finite, and inf as float32. Test each tensor in its own dtype.",
+        LARGE,
+    ),
+    Misconception(
+        "large_overflows_at_small_scales",
+        "Below scale 1 the division makes numbers larger, so I refuse what is large already.",
+        "How large is too large depends on the scale: 3e38 / 0.5 is inf in float32, and 1e38 / 0.5 is 2e38, an "
+        "ordinary number. Divide first, and ask the quotient.",
         LARGE,
     ),
     Misconception(
@@ -812,6 +947,13 @@ MISCONCEPTIONS = (
         "torch.tensor(scale) divides just as scale does.",
         "A number never changes a tensor's dtype or shape, a tensor may: dividing a 0-d float32 gradient by a 0-d "
         "float64 tensor gives float64, and by a tensor of shape (1,) the shape (1,).",
+        UNSCALE,
+    ),
+    Misconception(
+        "a_weight_is_a_matrix",
+        "Weights are matrices and biases vectors, so loops for two dimensions do.",
+        "The weight of a 2-d convolution has four dimensions. g / scale and isfinite(g) work on each element, however "
+        "many dimensions there are, and need no loop.",
         UNSCALE,
     ),
     Misconception(
@@ -1011,6 +1153,27 @@ MISCONCEPTIONS = (
         "After an overflow the gradients are useless, so I clear them.",
         "They are the caller's, who may want to see where the overflow was. Clearing gradients is what "
         "optimizer.zero_grad() is for.",
+        INPUTS,
+    ),
+    Misconception(
+        "empty_lists_are_all_alike",
+        "An empty list is an empty list, so I return the one that I was given.",
+        "It is the caller's: what the caller appends to it later would appear among the unscaled gradients. [] makes a "
+        "new one.",
+        INPUTS,
+    ),
+    Misconception(
+        "zero_needs_no_division",
+        "Zero divided by anything is zero, so I return a gradient of zeros as it is.",
+        "The value is right and the tensor is the caller's: the next backward pass adds to it, and to what was "
+        "returned with it. g / scale is new for zeros too.",
+        INPUTS,
+    ),
+    Misconception(
+        "buffers_save_time",
+        "I make the list and its tensors once and fill them at every call, which saves memory.",
+        "Then all calls return one and the same object, and a second call changes what the first one gave: who keeps "
+        "the gradients of two steps has the last ones twice. PyTorch reuses freed memory by itself.",
         INPUTS,
     ),
     Misconception(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
+from dataclasses import replace
 
 import pytest
 import torch
@@ -11,9 +13,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from autograder import catalog
+from autograder.checks import judge_check
 from autograder.models import Observation, Outcome
+from autograder.observations import observe
 from autograder.reference import oracle
-from autograder.reference.expectations import load_function
+from autograder.reference.device import live_reference
+from autograder.reference.expectations import PUBLIC, Seed, expect, load_function
 
 EXERCISE = catalog.load("dynamic_loss_scale")
 PYTORCH = oracle.load(EXERCISE)
@@ -172,3 +177,81 @@ def test_who_records_after_updating_is_told_of_the_other_mistake_by_itself() -> 
         "the scale after step 11 is 16, not 32: step 11 made it 6 good steps in a row, and growth_interval is 6 "
         "and growth_factor 2"
     )
+
+
+# --------------------------------------------------------------- what each check must see
+
+
+def looked_up(check_id: str):
+    """Return a function that knows every public input of a check by its form alone, and no rule.
+
+    The form is what a memory needs no loop over the steps for: how many there are, whether the first overflowed, and
+    the other arguments.
+    """
+
+    def form(overflows: list[bool], **others: float) -> str:
+        return repr((len(overflows), bool(overflows and overflows[0]), sorted(others.items())))
+
+    expected = expect(EXERCISE, Seed(PUBLIC), live_reference("cpu")).checks[check_id]
+    known = {form(**tried.calls[0]): SOLUTION(**tried.calls[0]) for tried in expected.cases}
+    empty = {"scales": [], "skipped": [], "final_scale": 0.0}
+    return lambda overflows, **others: known.get(form(overflows, **others), empty)
+
+
+@pytest.mark.parametrize("check_id", ["no_floor_no_ceiling", "defaults", "one_pass"])
+def test_no_memory_of_the_public_inputs_earns_the_point(check_id: str):
+    check = EXERCISE.check(check_id)
+    memory = looked_up(check_id)
+    for number in range(20):
+        drawn = expect_random(check_id, Seed(f"secret:{number}", b"key"))
+        assert drawn
+        verdicts = [check.judge(tried, observe(memory, tried, check.scenario), want) for tried, want in drawn]
+        assert any(verdicts), f"a table of the public inputs passes {check_id} at secret {number}"
+        assert not any(check.judge(tried, want, want) for tried, want in drawn)
+
+
+def expect_random(check_id: str, seed: Seed):
+    """Return the random cases of a check, each with what the solution does."""
+    check = EXERCISE.check(check_id)
+    return [
+        (tried, observe(SOLUTION, tried, check.scenario)) for tried in check.random(seed.random(EXERCISE, check_id))
+    ]
+
+
+def test_a_crowd_of_overflows_is_tried_and_its_scale_stays_in_range():
+    check = EXERCISE.check("one_pass")
+    (crowd,) = [tried for tried in check.cases if sum(map(bool, tried.calls[0]["overflows"])) > 100_000]
+    flags = crowd.calls[0]["overflows"]
+    in_a_row = [a and b for a, b in itertools.pairwise(flags)]
+    alternating = [a and not b and c for a, b, c in zip(flags, flags[1:], flags[2:], strict=False)]
+    assert sum(in_a_row) > 50_000
+    assert sum(alternating) > 4_000
+    record = SOLUTION(**crowd.calls[0])
+    assert 2.0**-100 < min(record["scales"]) <= max(record["scales"]) < 2.0**120
+    assert record["skipped"] == [step for step, flag in enumerate(flags) if flag]
+
+
+def test_whoever_skips_the_right_steps_of_a_long_run_has_looked_at_each():
+    check = EXERCISE.check("one_pass")
+    (tried, want), *_ = expect_random("one_pass", Seed("secret"))
+    outcome = want.outcomes[0]
+    wrong_scales = {**outcome.returned, "scales": [0.0] * len(outcome.returned["scales"]), "final_scale": 0.0}
+    assert check.judge(tried, Observation((replace(outcome, returned=wrong_scales),)), want) is None
+    wrong = {**wrong_scales, "skipped": outcome.returned["skipped"][1:]}
+    assert check.judge(tried, Observation((replace(outcome, returned=wrong),)), want) is not None
+
+
+def test_a_result_that_the_next_call_changes_is_shown_beside_both_calls():
+    check = EXERCISE.check("pure")
+    (two,) = [tried for tried in check.cases if tried.name == "two runs"]
+    record: dict = {}
+
+    def one_dict(**arguments):
+        record.update(SOLUTION(**arguments))
+        return record
+
+    want = observe(SOLUTION, two, check.scenario)
+    result, _ = judge_check(check, EXERCISE.entry, [(two, observe(one_dict, two, check.scenario), want)])
+    assert result.show == "kept"
+    assert result.call.count("dynamic_loss_scale(") == 2
+    assert "A later call changed what the first had returned" in result.message

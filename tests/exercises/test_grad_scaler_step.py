@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from autograder import catalog
 from autograder.checks import f32, f64, tensor
-from autograder.models import Case, Tensor
+from autograder.models import Case, Mismatch, Tensor
 from autograder.observations import observe
 from autograder.reference import oracle
-from autograder.reference.expectations import load_function
+from autograder.reference.expectations import Seed, load_function
 
 EXERCISE = catalog.load("grad_scaler_step")
 PYTORCH = oracle.load(EXERCISE)
@@ -173,3 +173,73 @@ EXPERIMENTS = {
 @pytest.mark.parametrize("title", [title for title, _ in PYTORCH.differences])
 def test_every_difference_that_is_documented_is_so(title: str):
     EXPERIMENTS[title]()
+
+
+# --------------------------------------------------------------- what each check must see
+
+
+def drawn(check_id: str, number: int) -> list[Case]:
+    check = EXERCISE.check(check_id)
+    return list(check.random(Seed(f"seed:{number}").random(EXERCISE, check_id)))
+
+
+def verdict(check_id: str, function, tried: Case) -> Mismatch | None:
+    check = EXERCISE.check(check_id)
+    return check.judge(tried, observe(function, tried, check.scenario), observe(SOLUTION, tried, check.scenario))
+
+
+def test_overflows_are_tried_in_every_kind_of_tensor():
+    check, kinds = EXERCISE.check("looks_everywhere"), set()
+    for tried in [*check.cases, *(case for number in range(20) for case in drawn("looks_everywhere", number))]:
+        grads = tried.calls[0]["grads"]
+        for place, grad in enumerate(grads):
+            if not all(map(math.isfinite, grad.values)):
+                kinds |= {("dimensions", len(grad.shape)), ("strided", grad.strided), ("place", place)}
+    assert kinds >= {("dimensions", count) for count in (1, 2, 3, 4)} | {("strided", True), ("strided", False)}
+    assert kinds >= {("place", place) for place in range(5)}
+
+
+@pytest.mark.parametrize("check_id", ["unscales", "keeps_structure"])
+def test_tensors_of_four_dimensions_are_tried(check_id: str):
+    tried = [grad for item in EXERCISE.check(check_id).cases for grad in item.calls[0]["grads"]]
+    assert any(len(grad.shape) == 4 for grad in tried)
+
+
+def test_a_large_number_at_a_scale_below_one_is_tried_and_stays_finite():
+    for tried in drawn("large_is_not_infinite", 1) + list(EXERCISE.check("large_is_not_infinite").cases):
+        arguments = tried.calls[0]
+        assert run(SOLUTION, **arguments)[0] is not None
+        if arguments["scale"] < 1:
+            (grad,) = arguments["grads"]
+            assert max(map(abs, grad.values)) / arguments["scale"] ** 2 > (
+                3.4e38 if grad.dtype == "float32" else 1.7e308
+            )
+
+
+KEPT: list[torch.Tensor] = []
+
+
+def one_list(grads, scale, growth_factor=2.0, backoff_factor=0.5):
+    KEPT[:] = [grad / scale for grad in grads]
+    if all(torch.isfinite(grad).all() for grad in KEPT):
+        return KEPT, scale * growth_factor
+    return None, scale * backoff_factor
+
+
+def test_a_list_that_is_filled_anew_is_found_at_every_seed():
+    for number in range(20):
+        found = [verdict("leaves_inputs_alone", one_list, tried) for tried in drawn("leaves_inputs_alone", number)]
+        assert [mismatch.show for mismatch in found if mismatch] == ["kept"]
+
+
+def test_the_callers_own_empty_list_is_told_from_a_new_one():
+    def own(grads, scale, growth_factor=2.0, backoff_factor=0.5):
+        return (grads, scale * growth_factor) if not grads else SOLUTION(grads, scale, growth_factor, backoff_factor)
+
+    (tried,) = [item for item in EXERCISE.check("leaves_inputs_alone").cases if not item.calls[0]["grads"]]
+    found = verdict("leaves_inputs_alone", own, tried)
+    assert found is not None
+    assert (found.show, found.difference) == (
+        "later",
+        "the list that came back is grads itself: it grew when the caller appended to grads afterwards",
+    )

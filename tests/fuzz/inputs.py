@@ -96,7 +96,7 @@ NOTEBOOKS = st.one_of(AS_BYTES, changed(GOOD.encode()), AS_BYTES.flatmap(changed
 
 FORM_KEYS = st.sampled_from(
     ("outcomes", "returned", "after", "later", "raised", "output", "ended", "detail", "whole", "tensor", "shape",
-     "data", "dict",
+     "data", "dict", "kept", "cycle", "count", "first", "steps",
      "tuple", "runs", "b64", "as", "scalars", "scalar", "value", "opaque", "f", "library", "strided", "share", "grads")
 )  # fmt: skip
 LOOSE = nested(FORM_KEYS)
@@ -107,6 +107,16 @@ FLOAT = st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from(
 PACKED = st.one_of(
     st.lists(FLOAT, max_size=5),
     st.fixed_dictionaries({"runs": st.lists(st.tuples(FLOAT | LOOSE, st.integers(0, 10**9)).map(list), max_size=3)}),
+    st.fixed_dictionaries({"cycle": st.lists(FLOAT | LOOSE, max_size=3), "count": st.integers(-1, 10**9)}),
+    st.fixed_dictionaries(
+        {
+            "first": st.integers(-(2**63), 2**63),
+            "steps": st.lists(st.tuples(st.integers(-3, 2**62), st.integers(0, 40)).map(list), max_size=3).map(
+                lambda runs: {"runs": runs}
+            )
+            | LOOSE,
+        }
+    ),
     st.fixed_dictionaries(
         {
             "b64": st.sampled_from(("", "AAAAAAAA8D8=", "AQE=", "!", "AAAA")) | TEXT,
@@ -144,7 +154,8 @@ RAISED = (
 )
 OUTCOME = st.one_of(
     st.fixed_dictionaries(
-        {"returned": VALUE, "after": st.dictionaries(TEXT | FORM_KEYS, VALUE, max_size=3)}, optional={"later": VALUE}
+        {"returned": VALUE, "after": st.dictionaries(TEXT | FORM_KEYS, VALUE, max_size=3)},
+        optional={"later": VALUE, "kept": VALUE},
     ),
     st.fixed_dictionaries({"raised": RAISED}),
     LOOSE,

@@ -110,7 +110,7 @@ def message_is_an_observation_or_refused(message: Any) -> Observation | None:
     assert (seen.ended, seen.detail, seen.whole) == ("", "", False)
     again = decode_observation(json.loads(json.dumps(encode_observation(seen), allow_nan=False)))
     assert repr(again) == repr(seen)  # by repr, because nan differs from itself
-    for part in ("returned", "after", "later"):
+    for part in ("returned", "after", "later", "kept"):
         assert len(digest(seen, part)) == 6  # type: ignore[arg-type]
     for outcome in seen.outcomes:
         assert len(show(outcome.returned)) <= 4000

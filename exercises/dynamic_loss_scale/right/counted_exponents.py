@@ -1,5 +1,7 @@
-# right: counts growths and backoffs, and makes the scales from the counts
+# right: counts growths and backoffs, and makes the scales from the counts by logarithms
 from __future__ import annotations
+
+import math
 
 
 def dynamic_loss_scale(
@@ -20,6 +22,7 @@ def dynamic_loss_scale(
             growths += 1
             run = 0
         counts.append((growths, backoffs))
-    known = {pair: float(init_scale * growth_factor ** pair[0] * backoff_factor ** pair[1]) for pair in set(counts)}
+    start, growth, backoff = map(math.log2, (init_scale, growth_factor, backoff_factor))
+    known = {pair: 2.0 ** (start + growth * pair[0] + backoff * pair[1]) for pair in set(counts)}
     trace = [known[pair] for pair in counts]
     return {"scales": trace[:-1], "skipped": skipped, "final_scale": trace[-1]}

@@ -18,5 +18,6 @@ def dynamic_loss_scale(
     grows = ~bad & (run % growth_interval == 0)
     growths = np.concatenate([[0], np.cumsum(grows)])
     backoffs = np.concatenate([[0], np.cumsum(bad)])
-    trace = float(init_scale) * float(growth_factor) ** growths * float(backoff_factor) ** backoffs
+    start, growth, backoff = np.log2([init_scale, growth_factor, backoff_factor])
+    trace = 2.0 ** (start + growth * growths + backoff * backoffs)
     return {"scales": trace[:-1], "skipped": np.flatnonzero(bad), "final_scale": trace[-1]}
