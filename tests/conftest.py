@@ -38,6 +38,7 @@ class ByChapter(LoadFileScheduling):
         return f"chapter {chapter[1] or chapter[2]}" if chapter else super()._split_scope(nodeid)
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByChapter:
     """Return what ``pytest -n`` distributes tests with."""
     return ByChapter(config, log)

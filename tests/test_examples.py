@@ -91,7 +91,7 @@ def test_what_a_tampered_notebook_says_about_points_does_not_count(scores):
 
 
 @pytest.mark.needs("bubblewrap")
-@pytest.mark.parametrize("slug", EXERCISES)
+@pytest.mark.parametrize("slug", ["grad_scaler_step", "dynamic_loss_scale"])  # those of the sample class
 def test_stock_nbgrader_gives_every_honest_notebook_the_same_points(slug: str, scores, tmp_path: Path):
     notebooks = {
         student: (CLASS / student / slug / f"{slug}.ipynb").read_text(encoding="utf-8")

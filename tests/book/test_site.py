@@ -19,6 +19,8 @@ from autograder import catalog
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.needs("chromium")
 MAX_PAGE_KB, MAX_SITE_MB = 2800, 15
+SEARCH = "search.html?q=scale"
+MAX_SEARCH_KB = 5000  # the search reads every page that it has found, for a line of each
 """As they lie on the disk; a server that compresses sends about a third of it."""
 PHONE = {"width": 390, "height": 844}
 
@@ -82,7 +84,7 @@ def visit(browser: Any, address: str, url: str) -> Visit:
 def visits(browser: Any, address: str) -> dict[str, Visit]:
     """Crawl from the front page along every link inside the site; return the visits by address within it."""
     seen: dict[str, Visit] = {}
-    waiting = ["index.html", "search.html?q=scale", "genindex.html"]
+    waiting = ["index.html", SEARCH, "genindex.html"]
     while waiting:
         url = waiting.pop()
         if url in seen:
@@ -169,7 +171,9 @@ def test_formulas_are_set_and_not_left_as_tex(visits: dict[str, Visit]) -> None:
 
 
 def test_no_page_is_heavy(visits: dict[str, Visit], site: Path) -> None:
-    assert {url: round(seen.kilobytes) for url, seen in visits.items() if seen.kilobytes > MAX_PAGE_KB} == {}
+    most = {SEARCH: MAX_SEARCH_KB}
+    heavy = {url: seen.kilobytes for url, seen in visits.items() if seen.kilobytes > most.get(url, MAX_PAGE_KB)}
+    assert heavy == {}
     megabytes = sum(path.stat().st_size for path in site.rglob("*") if path.is_file()) / 2**20
     assert megabytes < MAX_SITE_MB
 
@@ -307,7 +311,8 @@ def test_a_table_of_prose_stands_row_by_row_on_a_phone(open_page: Any, site: Pat
     assert phone.evaluate(f"{cell}.left") < 40
     assert phone.evaluate(f"{cell}.width") > 300
     assert desk.evaluate(label) == "none"
-    assert desk.evaluate(f"{cell}.left") > 400
+    first = cell.replace("(2)", "(1)")
+    assert desk.evaluate(f"{cell}.left - {first}.right") >= 0, "beside the first column, not below it"
 
 
 def test_computed_words_are_as_heavy_as_those_around_them(open_page: Any, site: Path) -> None:
