@@ -16,6 +16,9 @@ from autograder.checks import Check, Misconception, Mismatch, Outcome, calls, ca
 from autograder.models import Case, Observation
 
 PAGE = "book/01_sixteen_bits.html#"
+PATTERN, FIELDS, SUBNORMAL = PAGE + "one-pattern", PAGE + "if-the-fields", PAGE + "if-subnormal"
+SPECIAL, ARGUMENT, FAILS = PAGE + "if-special", PAGE + "if-the-argument", PAGE + "if-decoding-fails"
+FORMATS = PAGE + "where-the-bits-go"
 
 Arguments = Mapping[str, Any]
 
@@ -131,7 +134,7 @@ CHECKS = (
         points=2.0,
         rule="With an exponent field e from 1 to 30 the number is (1 + f / 1024) * 2 ** (e - 15): the one in front of "
         "the fraction is not stored, and 15 is the bias.",
-        see=PAGE + "if-the-fields",
+        see=FIELDS,
         judge=each_call(same_value),
         cases=(
             one("one", 0x3C00),
@@ -154,7 +157,7 @@ CHECKS = (
         points=1.0,
         rule="The highest bit is the sign: with it set, the rest stands for the same number, below zero. (Whether your "
         "positive number is right is for other checks.)",
-        see=PAGE + "if-the-fields",
+        see=FIELDS,
         judge=mirrored,
         cases=(
             both("minus one", 0x3C00),
@@ -170,7 +173,7 @@ CHECKS = (
         points=2.0,
         rule="With an exponent field of 0 there is no leading one, and the exponent is that of the smallest normal "
         "numbers: f / 1024 * 2 ** -14, which is f * 2 ** -24.",
-        see=PAGE + "if-subnormal",
+        see=SUBNORMAL,
         judge=each_call(same_value),
         cases=(
             one("the smallest", 0x0001),
@@ -189,7 +192,7 @@ CHECKS = (
         points=1.0,
         rule="All fifteen bits below the sign 0 is zero, and there are two: 0x0000 is 0.0 and 0x8000 is -0.0. They are "
         "equal, and 1 / x would tell them apart.",
-        see=PAGE + "if-special",
+        see=SPECIAL,
         judge=each_call(same_zero),
         cases=(one("zero", 0x0000), one("minus zero", 0x8000)),
     ),
@@ -199,7 +202,7 @@ CHECKS = (
         points=1.0,
         rule="An exponent field of 31 is no exponent: with a fraction field of 0 it is infinity, with the sign of the "
         "highest bit. That is what an overflow leaves.",
-        see=PAGE + "if-special",
+        see=SPECIAL,
         judge=each_call(same_value),
         cases=(one("infinity", 0x7C00), one("minus infinity", 0xFC00)),
     ),
@@ -209,10 +212,10 @@ CHECKS = (
         points=1.0,
         rule="An exponent field of 31 with any fraction field but 0 is nan, whichever bits of it are set and whatever "
         "the sign: 2046 patterns, all of them nan.",
-        see=PAGE + "if-special",
+        see=SPECIAL,
         judge=each_call(same_value),
         cases=(
-            one("the nan that arithmetic makes", 0x7E00),
+            one("a nan that arithmetic makes", 0x7E00),
             one("the lowest bit alone", 0x7C01),
             one("all bits set but the sign", 0x7FFF),
             one("the largest fraction without its top bit", 0x7DFF),
@@ -227,7 +230,7 @@ CHECKS = (
         points=1.0,
         rule="Every one of the 65,536 patterns is tried. The result is a float, for whole numbers too, and exact to "
         "the last bit, the sign of zero included.",
-        see=PAGE + "if-decoding-fails",
+        see=FAILS,
         scenario="each",
         judge=each_item(exactly),
         cases=tuple(
@@ -241,7 +244,7 @@ CHECKS = (
         points=0.5,
         rule="A pattern is an int. Anything else raises TypeError; so does a bool, although Python counts it among the "
         "ints: True is an answer to a question, not a pattern.",
-        see=PAGE + "if-the-argument",
+        see=ARGUMENT,
         judge=each_call(never),
         cases=(
             one("a float", 15360.0),
@@ -258,7 +261,7 @@ CHECKS = (
         points=0.5,
         rule="Sixteen bits hold the ints from 0 to 65535. Any other int raises ValueError: cutting it down to 16 bits "
         "would decode something that nobody wrote.",
-        see=PAGE + "if-the-argument",
+        see=ARGUMENT,
         judge=each_call(never),
         cases=(
             one("one too many", 65536),
@@ -274,8 +277,8 @@ CHECKS = (
 # ---------------------------------------------------------------------------- beliefs
 
 
-def belief(name: str, belief: str, truth: str) -> Misconception:
-    return Misconception(name, belief, truth, PAGE)
+def belief(name: str, belief: str, truth: str, see: str) -> Misconception:
+    return Misconception(name, belief, truth, see)
 
 
 MISCONCEPTIONS = (
@@ -285,92 +288,110 @@ MISCONCEPTIONS = (
         "Five bits hold 32 values, so the bias is 16.",
         "It is 15: the field 15 stands for 2**0. Two of the 32 values, 0 and 31, are no ordinary exponents, and the "
         "other thirty reach from 2**-14 to 2**15.",
+        FIELDS,
     ),
     belief(
         "bias_is_127",
         "The bias is 127.",
         "That is fp32's, with its 8 bits of exponent, and bfloat16's. With 5 bits it is 15: one less than half of 32.",
+        FIELDS,
     ),
     belief(
         "exponent_field_is_the_exponent",
         "The exponent field is the exponent.",
-        "Then no number would be below 1. The field has no sign; 15 is taken off it, so that it reaches both ways.",
+        "Then no normal number would be below 2. The field has no sign; 15 is taken off it, so that it reaches both "
+        "ways.",
+        FIELDS,
     ),
     belief(
         "exponent_field_is_signed",
         "The exponent is a signed number, in two's complement.",
         "It is stored with a bias: the exponent plus 15, never negative. So larger numbers have larger patterns, and "
         "halves can be sorted as if they were ints.",
+        FIELDS,
     ),
     belief(
         "fraction_is_the_significand",
         "The ten bits are all the digits that there are.",
         "A normal number begins with a one, so that one is not stored: eleven digits in ten bits. Without it 0x3c00 "
         "would be 0.",
+        PATTERN,
     ),
     belief(
         "ten_ones_are_a_whole",
         "Ten bits reach to 1023, so the fraction is f / 1023.",
         "Each bit is half of the one before it, from 1/2 down to 1/1024, so the fraction is f / 1024 and stays below "
         "1. With 1023 the largest fraction would be a whole, and two patterns the same number.",
+        FIELDS,
     ),
     belief(
         "fraction_is_decimal_digits",
         "The fraction field gives the digits after the point.",
         "It gives binary digits. A field of 512 is the bit of one half, not 0.512.",
+        FIELDS,
     ),
     belief(
         "exponent_is_of_ten",
         "An exponent is a power of ten, as in 1e-8.",
         "In 1e-8 it is. In binary formats it is a power of two: 2**(e - 15).",
+        FIELDS,
     ),
     belief(
         "all_halves_are_alike",
         "Sixteen-bit floats are laid out as 1 + 8 + 7 bits.",
         "That is bfloat16: fp32's exponent, with little left for the fraction. fp16 has 1 + 5 + 10: less range, more "
         "precision.",
+        FORMATS,
     ),
     belief(
         "the_five_are_four",
         "The mask of the exponent is 0xF.",
-        "0xF is four bits. Five are 0x1F; without the fifth 1.0 looks like an infinity.",
+        "0xF is four bits. Five are 0x1F; without the fifth a field of 16 reads as 0, and 2.0 as zero.",
+        FIELDS,
     ),
     belief(
         "low_byte_first",
         "The bytes have to be swapped first.",
         "They are swapped in memory and files of most machines. An int has no byte order: its highest bit is bit 15.",
+        FIELDS,
     ),
     belief(
         "bits_are_a_number",
         "The bits are the number.",
         "They are if you read them as a 16-bit int. A float's bits are three fields, put together by a formula.",
+        FIELDS,
     ),
     belief(
         "four_places_are_enough",
         "Rounding to a few places makes it tidy.",
-        "Halves go down to 2**-24 = 0.00000006, and every one of them is a float, exactly. Rounding in decimal changes "
-        "nearly all of them.",
+        "Halves go down to 2**-24 = 0.00000006, and every one of them is a float, exactly. Rounding to four places "
+        "changes about two thirds of them.",
+        FIELDS,
     ),
     # the sign
     belief(
         "sign_is_in_the_exponent",
         "The sign is already in the exponent.",
         "The exponent's sign makes a number small or large. Whether it is below zero says the highest bit alone.",
+        FIELDS,
     ),
     belief(
         "negatives_are_complements",
         "Negative numbers are stored in two's complement.",
         "Ints are. A float has a sign bit beside its size, so -x differs from x in that one bit.",
+        FIELDS,
     ),
     belief(
         "negatives_are_inverted",
         "A negative number has all its bits inverted.",
         "Only the sign bit differs. -1.0 is 0xbc00, and 1.0 is 0x3c00.",
+        FIELDS,
     ),
     belief(
         "a_one_means_plus",
         "A sign bit of 1 means plus.",
         "It means minus: zero bits all over are the number 0.0, and small patterns are positive numbers.",
+        FIELDS,
     ),
     # the subnormal numbers
     belief(
@@ -378,33 +399,39 @@ MISCONCEPTIONS = (
         "Every number has the leading one.",
         "With an exponent field of 0 there is none. That is what lets numbers go on below 2**-14 down to 2**-24, in "
         "even steps, instead of ending with a hole around zero.",
+        SUBNORMAL,
     ),
     belief(
         "field_zero_means_minus_15",
         "An exponent field of 0 means 2**(0 - 15).",
         "It means 2**-14, as a field of 1 does; only the leading one is missing. So the largest subnormal, 1023 * "
         "2**-24, is one step below the smallest normal, 1024 * 2**-24.",
+        SUBNORMAL,
     ),
     belief(
         "subnormals_are_zero",
         "Numbers below 2**-14 are zero.",
         "Some hardware flushes them to zero. The format holds 1023 of them on either side, and small gradients live "
         "there.",
+        SUBNORMAL,
     ),
     belief(
         "subnormals_have_no_sign",
         "The sign matters for normal numbers only.",
         "The sign bit means the same everywhere: 0x8001 is -2**-24.",
+        SUBNORMAL,
     ),
     belief(
         "smallest_is_two_to_minus_14",
         "The smallest number is 2**-14.",
         "That is the smallest normal one. Below it come 1023 subnormal ones, the smallest of them 2**-24.",
+        SUBNORMAL,
     ),
     belief(
         "subnormals_are_not_numbers",
         "An exponent field of 0 with a fraction is not a number.",
         "That is an exponent field of 31. With 0 it is a number like any other, with fewer digits.",
+        SUBNORMAL,
     ),
     # zeros
     belief(
@@ -412,17 +439,20 @@ MISCONCEPTIONS = (
         "Zero is zero.",
         "There are two, equal to each other: the sign tells from which side something vanished. 1 / -0.0 would be "
         "minus infinity.",
+        SPECIAL,
     ),
     belief(
         "minus_times_zero_is_minus_zero",
         "-1 * 0 keeps the sign.",
         "-1.0 * 0.0 does. In ints -1 * 0 is 0, and a float made from that is 0.0.",
+        SPECIAL,
     ),
     belief(
         "zero_follows_the_formula",
         "Zero needs no case of its own: it follows the formula of the normal numbers.",
         "That formula has a one in front and never gives 0: it makes 2**-15 of 0x0000. The formula of the subnormal "
         "numbers gives zero.",
+        SPECIAL,
     ),
     # infinities and nans
     belief(
@@ -430,48 +460,57 @@ MISCONCEPTIONS = (
         "An exponent field of 31 is 2**16.",
         "It would be, and the largest number 131008. fp16 gives these patterns to infinity and nan, so its largest "
         "number is 65504. (fp8 E4M3 keeps almost all of them for numbers.)",
+        SPECIAL,
     ),
     belief(
         "all_ones_is_inf",
         "An exponent field of 31 is infinity.",
         "With a fraction field of 0. With any other it is nan, and a nan is no overflow: inf - inf, 0 * inf and the "
         "like make it.",
+        SPECIAL,
     ),
     belief(
         "all_ones_is_nan",
         "An exponent field of 31 is nan.",
         "With a fraction field of 0 it is infinity, which has a sign and can be compared.",
+        SPECIAL,
     ),
     belief(
         "infinity_has_no_sign",
         "Infinity is beyond sign.",
         "There are two: 0x7c00 and 0xfc00. A check for an overflow that knows one of them misses the other.",
+        SPECIAL,
     ),
     belief(
         "largest_is_65504_so_inf_is_too",
         "Nothing is larger than 65504.",
         "No finite half is. The pattern after it is infinity, and that is how an overflow can be found at all.",
+        SPECIAL,
     ),
     belief(
         "there_is_one_nan",
         "There is one nan.",
-        "There are 2046 patterns for it in fp16. Arithmetic mostly makes 0x7e00, and a file may hold any.",
+        "There are 2046 patterns for it in fp16. Arithmetic mostly makes 0x7e00 or 0xfe00, and a file may hold any.",
+        SPECIAL,
     ),
     belief(
         "top_fraction_bit_makes_the_nan",
         "The top bit of the fraction tells nan from infinity.",
         "It tells quiet nans from signaling ones. Any bit of the fraction makes it a nan.",
+        SPECIAL,
     ),
     belief(
         "no_number_is_none",
         "Not a number is None.",
         "nan is a float, math.nan, and arithmetic goes on with it. None has no arithmetic.",
+        SPECIAL,
     ),
     belief(
         "nan_is_an_error",
         "A nan is an error, so it has to be raised.",
         "It is a value that the format can hold, and decoding it succeeds. Whether it is an error is for those to "
         "judge who know where it came from.",
+        SPECIAL,
     ),
     # the whole table
     belief(
@@ -479,67 +518,79 @@ MISCONCEPTIONS = (
         "A whole number is better shown as an int.",
         "1 and 1.0 are equal, but a function that returns sometimes one and sometimes the other surprises the code "
         "that reads it. How a number is shown is a matter for whoever prints it.",
+        FAILS,
     ),
     belief(
         "range_includes_its_end",
         "range(1023) counts to 1023.",
         "It ends at 1022: 1023 numbers, from 0. A table that is built with it lacks the last of every power of two.",
+        FAILS,
     ),
     # other arguments
     belief(
         "a_bool_is_an_int",
         "isinstance(x, int) leaves out whatever is no int.",
-        "It lets True and False pass: bool is a subclass of int. Ask for a bool first, or compare type(x) with int.",
+        "It lets True and False pass: bool is a subclass of int. Ask for a bool as well, or compare type(x) with int.",
+        ARGUMENT,
     ),
     belief(
         "int_makes_an_int_of_it",
         "int(bits) takes care of the type.",
         "It turns 15360.7 into 15360 and a text into a number, so a mistake of the caller's goes on as if it were a "
         "pattern.",
+        ARGUMENT,
     ),
     belief(
         "a_bad_argument_is_a_value_error",
         "Whatever is wrong with an argument is a ValueError.",
         "Python tells the two apart: TypeError where it is the wrong kind of thing, ValueError where the kind is right "
         "and the value is not.",
+        ARGUMENT,
     ),
     belief(
         "a_bad_argument_is_a_type_error",
         "Whatever is wrong with an argument is a TypeError.",
         "70000 is of the right type: it is an int. Its value is out of range, which is a ValueError.",
+        ARGUMENT,
     ),
     belief(
         "assert_checks_arguments",
         "assert is how arguments are checked.",
         "An assertion states what cannot happen, raises AssertionError, and is left out when Python runs with -O. For "
         "a caller's mistake raise TypeError or ValueError.",
+        ARGUMENT,
     ),
     belief(
         "higher_bits_do_not_matter",
         "bits & 0xFFFF makes 16 bits of anything.",
         "It does, and hides that there were more: 0x13c00 would be 1.0, although nobody wrote that.",
+        ARGUMENT,
     ),
     belief(
         "callers_know_what_they_pass",
         "Nobody passes anything but a pattern.",
         "Those who do get a number that looks right: 65536 decodes as -0.0 and -1 as nan. An error says where the "
         "mistake is.",
+        ARGUMENT,
     ),
     belief(
         "minus_one_is_all_ones",
         "A negative int is its two's complement.",
         "It is in a signed 16-bit int, such as torch.int16. Python's ints have no width, so the contract is 0 to "
         "65535; who has an int16 adds 65536 to the negative ones.",
+        ARGUMENT,
     ),
     belief(
         "sixteen_bits_reach_65536",
         "Sixteen bits reach to 2**16.",
         "They hold 2**16 values, and the first is 0: the last is 65535.",
+        ARGUMENT,
     ),
     # what is not accepted
     belief(
         "a_library_may_do_it",
         "struct, NumPy or torch can do this, so I call them.",
         "They do it by this very formula, which is what the exercise is about. Use them to test yours with.",
+        PATTERN,
     ),
 )

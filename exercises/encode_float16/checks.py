@@ -17,6 +17,10 @@ from autograder.checks import Check, Misconception, Mismatch, Outcome, calls, ca
 from autograder.models import Case, Observation
 
 PAGE = "book/01_sixteen_bits.html#"
+PATTERN, COUNTING, GAPS = PAGE + "one-pattern", PAGE + "counting-up", PAGE + "gaps"
+TIES, TWICE, BELOW = PAGE + "ties", PAGE + "rounded-twice", PAGE + "below-the-normal-numbers"
+SPECIAL, FORMATS, FIELDS = PAGE + "special-patterns", PAGE + "where-the-bits-go", PAGE + "if-the-fields"
+ARGUMENT, ENCODING = PAGE + "if-the-argument", PAGE + "if-encoding"
 INF, NAN = math.inf, math.nan
 SMALLEST = 2.0**-24
 
@@ -173,7 +177,7 @@ CHECKS = (
         points=1.5,
         rule="A number that a half can hold is encoded as that half: sign, exponent plus 15 and ten bits of the "
         "fraction, the leading one left out; below 2**-14 an exponent field of 0, and multiples of 2**-24.",
-        see=PAGE + "if-encoding",
+        see=ENCODING,
         judge=each_call(same_pattern),
         cases=(
             one("one", 1.0),
@@ -194,7 +198,7 @@ CHECKS = (
         points=0.5,
         rule="Encoding is the way back from a half's number to its pattern. Every third pattern of a positive number "
         "is tried.",
-        see=PAGE + "if-encoding",
+        see=ENCODING,
         scenario="each",
         judge=each_item(wrong_pattern),
         cases=(case("every third half", x=[number(pattern) for pattern in range(0, 0x7C00, 3)]),),
@@ -204,7 +208,7 @@ CHECKS = (
         title="Rounds to the nearest half",
         points=1.0,
         rule="Between two halves, the nearer one is taken, be it above or below.",
-        see=PAGE + "ties",
+        see=TIES,
         scenario="each",
         judge=each_item(wrong_pattern),
         random=random_quarters,
@@ -222,7 +226,7 @@ CHECKS = (
         points=1.0,
         rule="Exactly halfway, the half whose pattern is even is taken: down as often as up, so that sums do not "
         "drift. Rounded up from the last fraction it is the next power of two.",
-        see=PAGE + "ties",
+        see=TIES,
         scenario="each",
         judge=each_item(wrong_pattern),
         random=random_ties,
@@ -240,8 +244,8 @@ CHECKS = (
         title="Rounds the float once, not through fp32 or anything else in between",
         points=2.0,
         rule="Halfway is exactly halfway. A float has 53 bits, and the last of them may decide: what is a little above "
-        "the middle goes up. Rounded to fp32 first it lands on the middle, and the second rounding does not know.",
-        see=PAGE + "rounded-twice",
+        "the middle goes up. (To fp32 first, and it would be on the middle: the second rounding could not know.)",
+        see=TWICE,
         scenario="each",
         judge=each_item(wrong_pattern),
         random=random_beside,
@@ -260,7 +264,7 @@ CHECKS = (
         points=1.0,
         rule="Below 2**-14 the gap stays 2**-24, however small the number. The smallest half is 2**-24, and what is "
         "nearer to it than to zero becomes it: everything above 2**-25. 2**-25 itself is the tie, and goes to zero.",
-        see=PAGE + "below-the-normal-numbers",
+        see=BELOW,
         judge=each_call(same_pattern),
         cases=(
             one("half of the smallest half: the tie, to zero", SMALLEST / 2),
@@ -285,9 +289,9 @@ CHECKS = (
         id="overflow",
         title="Gives infinity from 65520 on, and 65504 below",
         points=1.0,
-        rule="65504 is the largest half, and its gap is 32: up to 65519.99 a number is nearer to it than to 65536. "
+        rule="65504 is the largest half, and its gap is 32: below 65520 a number is nearer to it than to 65536. "
         "65520 is the tie, and rounds to what is even: infinity, as does all that is above.",
-        see=PAGE + "ties",
+        see=TIES,
         scenario="each",
         judge=each_item(wrong_pattern),
         random=random_large,
@@ -308,7 +312,7 @@ CHECKS = (
         points=1.0,
         rule="A minus sets the highest bit and changes nothing else: that of -0.0 too, and of a number so small that "
         "it becomes zero. (Whether your positive pattern is right is for other checks.)",
-        see=PAGE + "if-encoding",
+        see=ENCODING,
         judge=mirrored,
         cases=(
             both("one", 1.0),
@@ -326,7 +330,7 @@ CHECKS = (
         title="Encodes nan as a nan",
         points=0.5,
         rule="A nan stays a nan: an exponent field of 31 and any fraction field but 0, which would be infinity.",
-        see=PAGE + "if-encoding",
+        see=ENCODING,
         judge=each_call(any_nan),
         cases=(one("nan", NAN),),
     ),
@@ -336,7 +340,7 @@ CHECKS = (
         points=0.5,
         rule="x is a float. Anything else raises TypeError, an int and a bool too: an int may have more digits than a "
         "float, and turning it into one would round for the first time.",
-        see=PAGE + "if-the-argument",
+        see=ARGUMENT,
         judge=each_call(never),
         cases=(
             one("an int", 1),
@@ -352,8 +356,8 @@ CHECKS = (
 # ---------------------------------------------------------------------------- beliefs
 
 
-def belief(name: str, belief: str, truth: str) -> Misconception:
-    return Misconception(name, belief, truth, PAGE)
+def belief(name: str, belief: str, truth: str, see: str) -> Misconception:
+    return Misconception(name, belief, truth, see)
 
 
 MISCONCEPTIONS = (
@@ -363,49 +367,64 @@ MISCONCEPTIONS = (
         "fp32 has more than enough digits, so going through it does no harm.",
         "It moves a number that is a little beside the middle onto the middle, and then the tie goes to the even "
         "pattern, perhaps to the wrong side. PyTorch's own .half() of a float64 tensor does just that.",
+        TWICE,
     ),
     belief(
         "more_digits_first",
         "First to 24 bits, then to 11: the second rounding decides.",
         "The first one has already thrown away what it would decide by. Rounding twice is not rounding once, whatever "
         "the number of digits in between.",
+        TWICE,
     ),
     belief(
         "a_few_more_digits_do_no_harm",
         "Seven decimal digits are more than a half has.",
         "More than it has, and fewer than the middle between two halves needs. A number near the middle is moved "
         "across it, or off it.",
+        TWICE,
     ),
     belief(
         "two_guard_bits_tell_enough",
         "Two more bits tell on which side of the middle a number is.",
         "They tell it for a quarter and for three quarters. The middle itself, and what is a little above it, have the "
         "same two bits; one more bit has to say whether anything at all follows (hardware calls it sticky).",
+        TWICE,
     ),
     # nearest
     belief(
         "the_rest_is_cut_off",
         "What does not fit is cut off.",
-        "It is rounded to the nearest. Cutting off makes everything smaller, on average by half a gap, and sums show "
-        "it.",
+        "It is rounded to the nearest. Cutting off makes everything smaller in magnitude, on average by half a gap, "
+        "and sums show it.",
+        TIES,
     ),
-    belief("round_is_up", "Rounding is rounding up.", "It is to the nearest half, which is as often below."),
+    belief("round_is_up", "Rounding is rounding up.", "It is to the nearest half, which is as often below.", TIES),
     belief(
         "round_makes_it_fit",
         "round(x, 3) leaves three digits, and those fit.",
         "Three digits after the point are too many for large numbers and too few for small ones: a half has eleven "
         "binary digits, wherever the point is.",
+        GAPS,
     ),
     belief(
         "ties_to_even_means_even",
         "Ties to even: the result is even.",
         "Only where two halves are equally near. Everywhere else the nearer one is taken, odd or even.",
+        TIES,
     ),
     belief(
         "the_fraction_stays_in_its_field",
         "Rounding happens in the fraction field.",
         "Rounded up from 1023 it is 1024, a whole: the fraction becomes 0 and the exponent grows by one. Added instead "
         "of put together with |, the carry gets there by itself.",
+        COUNTING,
+    ),
+    belief(
+        "or_is_as_good_as_plus",
+        "The fields lie side by side, so | puts them together as + does.",
+        "As long as each stays in its field. A fraction rounded up to 1024 is the exponent's lowest bit: + carries it, "
+        "and | does nothing where that bit is 1 already, so half of the time the number comes out half as large.",
+        COUNTING,
     ),
     # ties
     belief(
@@ -413,44 +432,52 @@ MISCONCEPTIONS = (
         "Halves are rounded up.",
         "In school. Here the tie goes to the even pattern, as in round(0.5) == 0 and round(1.5) == 2, so that there is "
         "no drift.",
+        TIES,
     ),
-    belief("halves_go_down", "Halves are rounded down.", "To the even pattern: down as often as up."),
+    belief("halves_go_down", "Halves are rounded down.", "To the even pattern: down as often as up.", TIES),
     belief(
         "ties_to_odd",
         "A tie goes to the odd one.",
         "To the even one. (Rounding to odd exists: it makes a first of two roundings harmless.)",
+        TIES,
     ),
     # the format
     belief(
         "bias_is_half_of_32",
         "Five bits hold 32 values, so the bias is 16.",
         "It is 15: the field 15 stands for 2**0.",
+        FIELDS,
     ),
     belief(
         "the_leading_one_is_stored",
         "The digits are stored from the first one on.",
         "The first digit of a normal number is always a one, so it is not stored, which makes room for one more.",
+        PATTERN,
     ),
     belief(
         "frexp_begins_with_one",
         "frexp gives a number from 1 to 2, and its exponent.",
         "From 1/2 to 1: math.frexp(1.0) is (0.5, 1). The exponent of the format is one less.",
+        ENCODING,
     ),
     belief(
         "zero_has_the_lowest_exponent",
         "frexp of zero has a very low exponent, so zero comes out by itself.",
         "math.frexp(0.0) is (0.0, 0): the exponent of numbers around 1/2. Zero needs the exponent of the subnormal "
         "numbers; max(size, 2**-14) before frexp gives it, for all of them.",
+        ENCODING,
     ),
     belief(
         "all_halves_are_alike",
         "Sixteen-bit floats are laid out as 1 + 8 + 7 bits.",
         "That is bfloat16. fp16 has 1 + 5 + 10: less range, more precision.",
+        FORMATS,
     ),
     belief(
         "a_pattern_is_a_text",
         "A pattern is best shown in hexadecimal.",
         "To a person. Code that works with it needs the int; hex(...) shows one.",
+        PATTERN,
     ),
     # subnormal
     belief(
@@ -458,137 +485,164 @@ MISCONCEPTIONS = (
         "Round to eleven digits first, then see whether it is subnormal.",
         "A subnormal number has fewer than eleven, and is then rounded for the second time. Find the gap first: below "
         "2**-14 it is 2**-24.",
+        BELOW,
     ),
     belief(
         "subnormals_are_zero",
         "Below 2**-14 everything is zero.",
         "Some hardware does so. The format has 1023 subnormal numbers, down to 2**-24, and small gradients live there.",
+        BELOW,
     ),
     belief(
         "below_the_smallest_is_zero",
         "What is smaller than 6e-8, the smallest half, becomes zero.",
         "Only up to half of it. 3e-8 is nearer to 2**-24 than to 0, and becomes 2**-24: the cut-off is 2**-25.",
+        BELOW,
     ),
     belief(
         "half_of_the_smallest_is_the_smallest",
         "From half of the smallest on, it is the smallest.",
         "Exactly half of it, 2**-25, is a tie, and the even pattern is 0x0000. The next float above it is 0x0001.",
+        BELOW,
     ),
     belief(
         "what_is_not_zero_stays_so",
         "A number that is not zero may not become zero.",
         "It does when zero is the nearest half. That is the underflow that loss scaling is there to prevent.",
+        BELOW,
     ),
     belief(
         "there_is_always_a_leading_one",
         "Every number has a leading one, the smallest too.",
         "With an exponent field of 0 there is none, and the exponent is -14, as for a field of 1.",
+        BELOW,
     ),
     belief(
         "the_field_may_go_below_zero",
         "The exponent may be as low as the number needs.",
         "The field ends at 0. Below 2**-14 the exponent stays at -14, and the digits get fewer.",
+        BELOW,
     ),
     # overflow
     belief(
         "beyond_the_largest_is_inf",
         "What is larger than 65504 is infinity.",
         "65519 is nearer to 65504 than to 65536, the next number that there would be. Infinity begins at 65520.",
+        TIES,
     ),
     belief(
         "inf_begins_at_two_to_16",
         "Infinity begins at 65536.",
         "That is where the next number would be. What is nearer to it than to 65504 is infinity already: from 65520.",
+        TIES,
     ),
     belief(
         "the_last_tie_goes_down",
         "65520 is exactly in the middle, so it stays 65504.",
         "65504 is 0x7bff, which is odd. The even one is 0x7c00, infinity.",
+        TIES,
     ),
     belief(
         "too_large_is_the_largest",
         "What is too large becomes the largest.",
-        "That is saturation, and fp8 casts do it. In fp16 it becomes infinity, which is how an overflow is found.",
+        "That is saturation, as in PyTorch's cast to the fp8 format E4M3. In fp16 it becomes infinity, as in E5M2, and "
+        "that is how an overflow is found.",
+        TIES,
     ),
     belief(
         "the_exponent_takes_care_of_itself",
         "A larger exponent is just a larger number in the field.",
         "The field ends at 30, and 31 is infinity and nan. Beyond that bits run into the sign, or fall off.",
+        SPECIAL,
     ),
     belief(
         "an_overflow_is_an_error",
         "Too large a number is an OverflowError.",
         "struct.pack raises one. The format has an answer, infinity, and a gradient scaler looks for it.",
+        TIES,
     ),
     belief(
         "inputs_are_finite",
         "Nobody encodes infinity.",
         "Every overflow in fp32 makes one. math.frexp(inf) has no exponent, and round(inf) raises an OverflowError.",
+        ENCODING,
     ),
     belief(
         "infinity_is_all_ones",
         "Infinity has all bits set.",
         "Those of the exponent field. The fraction field is 0; with any bit of it set it is nan.",
+        SPECIAL,
     ),
     # signs
     belief(
         "minus_zero_is_below_zero",
         "x < 0 tells whether there is a minus.",
         "-0.0 < 0 is false, and it has a minus. math.copysign(1.0, x) shows it.",
+        ENCODING,
     ),
     belief(
         "the_sign_is_in_the_rest",
         "The sign shows in the rest of the bits.",
         "It is a bit of its own, the highest. Without it -1.0 is 1.0.",
+        PATTERN,
     ),
     belief(
         "what_vanishes_has_no_sign",
         "What becomes zero has no sign any more.",
         "It becomes -0.0 when it was below zero: the sign is kept whatever becomes of the rest.",
+        ENCODING,
     ),
     belief(
         "negatives_are_complements",
         "Negative numbers are stored in two's complement.",
         "Ints are. A float has a sign bit beside its size, so -x differs from x in that one bit.",
+        FIELDS,
     ),
     belief(
         "sixteen_bits_are_an_int16",
         "Sixteen bits with the highest set are a negative int.",
         "As a torch.int16 they are. The pattern asked for is an int from 0 to 65535.",
+        PATTERN,
     ),
     # nan
     belief(
         "nan_is_beyond_all_numbers",
         "What is not below 65520 is infinity.",
         "nan is not below anything, nor above. Ask for it first, or a broken gradient looks like a large one.",
+        ENCODING,
     ),
     belief(
         "comparisons_catch_nan",
         "If nan fits no case, something will catch it.",
-        "Every comparison with it is false, so it gets to the arithmetic, and round(nan) raises a ValueError.",
+        "Every comparison with it but != is false, so it gets to the arithmetic, and round(nan) raises a ValueError.",
+        ENCODING,
     ),
-    belief("no_number_is_zero", "No number is zero.", "nan is a value of its own, and a zero would hide it."),
+    belief("no_number_is_zero", "No number is zero.", "nan is a value of its own, and a zero would hide it.", SPECIAL),
     # other arguments
     belief(
         "an_int_is_a_float",
         "An int is as good as a float.",
         "2**53 + 1 is no float, and turning it into one rounds it before the rounding that this is about. What the "
         "function is for is floats.",
+        ARGUMENT,
     ),
     belief(
         "float_makes_a_float_of_it",
         "float(x) takes care of the type.",
         "It makes a number of a text and of True, so that a caller's mistake goes on as if it were a number.",
+        ARGUMENT,
     ),
     belief(
         "a_bad_argument_is_a_value_error",
         "Whatever is wrong with an argument is a ValueError.",
         "TypeError is for the wrong kind of thing, ValueError for a wrong value of the right kind.",
+        ARGUMENT,
     ),
     # what is not accepted
     belief(
         "a_library_may_do_it",
         "struct, NumPy or torch can do this, so I call them.",
         "It is what this exercise builds. Test yours with struct and NumPy; torch rounds a float64 through fp32.",
+        ENCODING,
     ),
 )
