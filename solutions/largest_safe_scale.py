@@ -15,7 +15,7 @@ def largest_safe_scale(grads: list[torch.Tensor | None], headroom: float = 2.0) 
     Raises:
         ValueError: an inf or nan among the gradients, a headroom that is no finite number from 1 on, or no such power.
     """
-    # Asked the other way round ("if headroom < 1") a nan would slip through: every comparison with nan is False.
+    # Asked the other way round ("if headroom < 1") a nan would slip through: every comparison with nan but != is False.
     if not 1 <= headroom < math.inf:
         raise ValueError(f"headroom is {headroom}; give a finite number, 1 or more")
 

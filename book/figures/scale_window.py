@@ -63,7 +63,8 @@ def all_of(layers: Mapping[str, Layer]) -> Window:
 def draw(panels: Mapping[str, Mapping[str, Layer]], narrow: bool = False) -> Figure:
     """Return the figure: a panel for each title, in it a row for each layer with two bars.
 
-    The shaded stripe is what fits all layers; the dashed line is how far the parameters alone would let one go.
+    The shaded stripe is what fits all layers, and named in the title; the dashed line is how far the parameters alone
+    would let one go.
     """
     count = len(panels)
     rows = max(len(layers) for layers in panels.values())
@@ -71,7 +72,7 @@ def draw(panels: Mapping[str, Mapping[str, Layer]], narrow: bool = False) -> Fig
     height = (0.9 + 0.36 * rows) * (count if narrow else 1) + 0.6
     figure, axes = style.new(3.6 if narrow else 7.2, height, sharex=True, **shape)
     for ax, (title, layers) in zip(axes, panels.items(), strict=True):
-        ax.set_title(title)
+        ax.set_title(f"{title}: {_named(all_of(layers))}")
         _panel(ax, layers)
     for ax in [axes[-1]] if narrow else axes:
         ax.set_xlabel("scale")
@@ -80,10 +81,17 @@ def draw(panels: Mapping[str, Mapping[str, Layer]], narrow: bool = False) -> Fig
     return figure
 
 
+def _named(whole: Window) -> str:
+    low, high = style.power(2, whole.lowest), style.power(2, whole.highest)
+    if whole.lowest > whole.highest:
+        return "no scale fits all"
+    return f"{low} fits all" if low == high else f"{low} to {high} fit all"
+
+
 def _panel(ax: Any, layers: Mapping[str, Layer]) -> None:
     whole = all_of(layers)
     if whole.lowest <= whole.highest:
-        ax.axvspan(whole.lowest - 0.5, whole.highest + 0.5, color=style.GRID, lw=0, label="fits all")
+        ax.axvspan(whole.lowest - 0.5, whole.highest + 0.5, color=style.SOFT, alpha=0.35, lw=0, label="fits all")
     edge = together(layer.parameters for layer in layers.values()).highest
     for number, layer in enumerate(layers.values()):
         for shift, part, (name, color) in zip((-0.19, 0.19), (layer.output, layer.parameters), KINDS, strict=True):
@@ -95,4 +103,6 @@ def _panel(ax: Any, layers: Mapping[str, Layer]) -> None:
     ax.set_ylim(len(layers) - 0.4, -0.6)
     ax.tick_params(axis="y", labelcolor=style.INK, length=0)
     ax.set_xticks(range(-16, 25, 8), [style.power(2, exponent) for exponent in range(-16, 25, 8)])
+    ax.set_xticks(range(-16, 25, 4), minor=True)
+    ax.tick_params(axis="x", which="minor", length=3)
     ax.grid(visible=False, axis="y")

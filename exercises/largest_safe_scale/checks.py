@@ -320,8 +320,8 @@ CHECKS = (
         id="refuses_bad_headroom",
         title="Raises ValueError for a headroom below 1, inf or nan",
         points=0.5,
-        rule="A headroom below 1 asks for an overflow, and inf and nan ask for nothing at all: raise ValueError, "
-        "whatever the gradients are.",
+        rule="A headroom below 1 lets these very gradients overflow, and inf and nan ask for nothing at all: raise "
+        "ValueError, whatever the gradients are.",
         see=ROOM,
         judge=each_call(no_matter),
         cases=(
@@ -402,8 +402,8 @@ MISCONCEPTIONS = (
     Misconception(
         "nearest_power",
         "I round the exponent to the nearest whole number.",
-        "Every second time that goes up, and the largest gradient overflows. A bound must be rounded to its safe side, "
-        "down.",
+        "About every second time that goes up. It takes room that was asked for, and where none was, the largest "
+        "gradient overflows. A bound must be rounded to its safe side, down.",
         FAILS,
     ),
     Misconception(
@@ -444,7 +444,7 @@ MISCONCEPTIONS = (
         "norm_is_the_largest",
         "The norm says how large the gradient is.",
         "It grows with the number of elements: the norm of 64 threes is 24, and each of them fits by itself. Such a "
-        "scale is safe, but not the largest.",
+        "scale is safe, but often not the largest.",
         EVERY,
     ),
     Misconception(
@@ -456,7 +456,7 @@ MISCONCEPTIONS = (
     Misconception(
         "largest_of_the_scales",
         "I compute a scale for each tensor and take the largest.",
-        "It suits the tensor with the smallest gradients, and all others overflow. The smallest of these scales is "
+        "It suits the tensor with the smallest gradients, and others may overflow. The smallest of these scales is "
         "safe for all.",
         EVERY,
     ),
@@ -495,14 +495,15 @@ MISCONCEPTIONS = (
     Misconception(
         "headroom_may_be_anything",
         "What headroom is, is up to the caller.",
-        "Below 1 it asks for a scale at which these very gradients overflow. That is a mistake, and a function that "
-        "says so at once spares a training run.",
+        "Below 1 it asks for a scale at which these very gradients may overflow. That is a mistake, and a function "
+        "that says so at once spares a training run.",
         ROOM,
     ),
     Misconception(
         "nan_is_below_one",
         "`if headroom < 1: raise` refuses all that is wrong.",
-        "Every comparison with nan is False, so nan passes. Ask for what is right and negate it: not 1 <= headroom.",
+        "Every comparison with nan but != is False, so nan passes. Ask for what is right and negate it: "
+        "not 1 <= headroom.",
         ROOM,
     ),
     # the range
@@ -523,6 +524,12 @@ MISCONCEPTIONS = (
         "the_range_has_no_end",
         "The smaller the gradients, the larger the scale.",
         "Up to 2**24: beyond, a step with tiny gradients would choose a scale that no later step survives.",
+        FAILS,
+    ),
+    Misconception(
+        "there_is_always_a_smaller_scale",
+        "The larger the gradients, the smaller the scale.",
+        "Down to 2**-24. Where even that is too large, it is not the scale that is wrong: raise ValueError.",
         FAILS,
     ),
     Misconception(
@@ -568,7 +575,8 @@ MISCONCEPTIONS = (
     Misconception(
         "overflow_means_smallest",
         "An overflow means that the scale must be small.",
-        "These are unscaled gradients: no scale made this inf, and none mends it. There is no answer, so raise.",
+        "The inf may come from a scale that was too large or from the gradient itself. How large it was is lost either "
+        "way. There is no answer, so raise.",
         JUDGE,
     ),
     Misconception(

@@ -85,7 +85,11 @@ def test_the_bars_end_where_the_windows_end(narrow: bool) -> None:
         assert edge == 14.5
         (stripe,) = axes.patches
         assert (stripe.get_x(), stripe.get_x() + stripe.get_width()) == (-2.5, 12.5)
-    assert {"layer 1", "layer 2", "16 examples", "4,096 examples", "fits all", "2⁸"} <= set(texts(figure))
+    titles = {
+        "16 examples: 2\N{SUPERSCRIPT MINUS}² to 2¹² fit all",
+        "4,096 examples: 2\N{SUPERSCRIPT MINUS}² to 2¹² fit all",
+    }
+    assert {"layer 1", "layer 2", "fits all", "2⁸"} | titles <= set(texts(figure))
 
 
 @WIDTHS
@@ -93,6 +97,9 @@ def test_where_nothing_fits_there_is_no_stripe(narrow: bool) -> None:
     layers = {"layer 1": Layer(Window(5, 12), Window(-12, 3))}
     figure = scale_window.draw({"a": layers, "b": layers}, narrow=narrow)
     assert not any(axes.patches for axes in figure.axes)
+    assert {"a: no scale fits all", "b: no scale fits all"} <= set(texts(figure))
+    one = {"layer 1": Layer(Window(13, 26), Window(-2, 13))}
+    assert "a: 2¹³ fits all" in texts(scale_window.draw({"a": one, "b": one}, narrow=narrow))
 
 
 # ------------------------------------------------------------------- the flow and the peaks

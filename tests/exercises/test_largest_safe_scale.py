@@ -10,12 +10,16 @@ import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from autograder import catalog
+from autograder import catalog, recorded
 from autograder.checks import f32, f64, tensor
+from autograder.known import Trials
 from autograder.models import Case, Raised, Tensor
 from autograder.observations import observe
+from autograder.plan import live_plan
+from autograder.recognize import recognize
 from autograder.reference import oracle
-from autograder.reference.expectations import load_function
+from autograder.reference.device import live_reference
+from autograder.reference.expectations import PUBLIC, Seed, load_function
 
 EXERCISE = catalog.load("largest_safe_scale")
 PYTORCH = oracle.load(EXERCISE)
@@ -150,3 +154,43 @@ def test_the_scale_that_it_names_survives_a_layer_and_the_next_does_not():
         weight.grad = None
         ((weight.half().float() * gradient).sum() * scale * factor).backward()
         assert bool(weight.grad.isfinite().all()) is survives
+
+
+NO_END_AT_ALL = """
+import math
+import torch
+
+def largest_safe_scale(grads, headroom=2.0):
+    if not 1 <= headroom < math.inf:
+        raise ValueError("headroom")
+    kept = [grad for grad in grads if grad is not None and grad.numel()]
+    if not all(torch.isfinite(grad).all() for grad in kept):
+        raise ValueError("not finite")
+    largest = max((grad.abs().max().item() for grad in kept), default=0.0)
+    if largest == 0:
+        return 2.0**24
+"""
+BY_LOGARITHM = """
+    return 2.0 ** math.floor(math.log2(65504 / (largest * headroom)))
+"""
+BY_DOUBLING = """
+    scale = 1.0
+    while largest * headroom * scale * 2 <= 65504:
+        scale *= 2
+    while largest * headroom * scale > 65504:
+        scale /= 2
+    return scale
+"""
+
+
+def test_an_answer_without_an_end_on_either_side_holds_one_belief_on_each():
+    known = recorded.load(EXERCISE)
+    assert known is not None
+    answers = {"logarithm": NO_END_AT_ALL + BY_LOGARITHM, "doubling": NO_END_AT_ALL + BY_DOUBLING}
+    with Trials() as trials:
+        verdicts = trials.run(live_plan(EXERCISE, Seed(PUBLIC), live_reference("cpu")), answers)
+    for verdict in verdicts.values():
+        assert recognize(EXERCISE, known[1], verdict.pattern) == {
+            "within_the_range": "the_range_has_no_end",
+            "refuses_what_no_scale_fits": "there_is_always_a_smaller_scale",
+        }

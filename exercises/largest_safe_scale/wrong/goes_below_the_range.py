@@ -1,4 +1,4 @@
-# caught by refuses_what_no_scale_fits: the_range_has_no_end
+# caught by refuses_what_no_scale_fits: there_is_always_a_smaller_scale
 from __future__ import annotations
 
 import math

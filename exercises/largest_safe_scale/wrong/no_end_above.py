@@ -16,7 +16,7 @@ def largest_safe_scale(grads: list[Tensor | None], headroom: float = 2.0) -> flo
     largest = max((grad.abs().max().item() for grad in kept), default=0.0)
     if largest == 0:
         return 2.0**24
-    for exponent in range(1100, -25, -1):
-        if largest * math.ldexp(1.0, min(exponent, 1000)) * headroom <= 65504:
-            return math.ldexp(1.0, min(exponent, 1000))
-    raise ValueError("no power of two fits")
+    exponent = math.floor(math.log2(65504 / (largest * headroom)))
+    if exponent < -24:
+        raise ValueError("no power of two fits")
+    return 2.0**exponent
