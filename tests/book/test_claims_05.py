@@ -631,6 +631,7 @@ def test_the_scale_dies_at_the_166th_overflow_and_stays_dead() -> None:
     assert trace.scales.index(0.0) == 166
     assert drive([True] * 170 + [False] * 10, 180, interval=1).final == 0.0
     assert python_scales(0.5).index(0.0) == 1091
+    assert drive([True] * 500, 500, interval=1, backoff=0.7).final == 2.0**-149  # 0.7 of it rounds back to it
 
 
 @given(st.lists(st.booleans(), max_size=100), st.integers(1, 9))
