@@ -255,8 +255,8 @@ CHECKS = (
         id="scales_before_rounding",
         title="Multiplies in float32 first, and rounds to fp16 last",
         points=2.0,
-        rule="What fp16 has to store is g * scale. The product is taken in float32, also where g has another dtype, and "
-        "is rounded to fp16 once, at the end; what comes out of that has one of the four classes.",
+        rule="What fp16 has to store is g * scale. The product is taken in float32, also where g has another dtype, "
+        "and is rounded to fp16 once, at the end; what comes out of that has one of the four classes.",
         see=SCALED,
         judge=each_call(same(*CLASSES)),
         random=random_scales,
