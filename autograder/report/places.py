@@ -1,4 +1,4 @@
-"""Where a section of the book is to be found: what the line "Read:" says in a terminal, where nothing can be clicked."""
+"""Where a section of the book is to be found: what the line "Read:" says in a terminal, where nothing is clicked."""
 
 from __future__ import annotations
 
