@@ -232,6 +232,26 @@ def digest(observation: Observation, part: Part = "returned") -> str:
     return hashlib.sha256(canonical.encode("utf-8", "backslashreplace")).hexdigest()[:6]
 
 
+def plainly(observation: Observation) -> Observation:
+    """Return what would have been observed had each number inside a dict been Python's own.
+
+    A count that comes as a 0-d tensor is a mistake of form; beside it, the count may be wrong as a known one is wrong.
+    """
+    return replace(observation, outcomes=tuple(replace(o, returned=_plain(o.returned)) for o in observation.outcomes))
+
+
+def _plain(value: Value) -> Value:
+    if type(value) is dict:
+        return {key: _number(item) for key, item in value.items()}
+    return value
+
+
+def _number(value: Value) -> Value:
+    if type(value) is Scalar:
+        return value.value
+    return value.values[0] if type(value) is Tensor and value.shape == () else value
+
+
 def _canonical_outcome(outcome: Outcome, part: Part) -> Any:
     if outcome.raised is not None:
         return (outcome.raised.type_name, outcome.raised.message)

@@ -25,7 +25,8 @@ def recognize(exercise: Exercise, patterns: Mapping[str, Pattern], marks: Patter
 
     A known wrong answer that fails as this one does on *every* check names all of them. Otherwise each check is looked
     at by itself, among those wrong answers that fail on no case where this one passes - who has two mistakes fails at
-    least where each of them does - and those that the check is there to catch come first.
+    least where each of them does. Of those that fail it alike, the ones come first that explain the most of the other
+    failing checks as well, then those that the check is there to catch.
 
     Args:
         exercise: whose wrong answers are known.
@@ -40,8 +41,11 @@ def recognize(exercise: Exercise, patterns: Mapping[str, Pattern], marks: Patter
         return dict.fromkeys(failing, whole)
     found = {}
     possible = [name for name in beliefs if _fails_at_most_where(patterns[name], marks)]
+    explained = {name: sum(patterns[name].get(check) == marks[check] for check in failing) for name in possible}
     for check in failing:
-        alike = [name for name in possible if patterns[name].get(check) == marks[check]]
+        fitting = [name for name in possible if patterns[name].get(check) == marks[check]]
+        most = max((explained[name] for name in fitting), default=0)
+        alike = [name for name in fitting if explained[name] == most]
         belief = _single(beliefs[n] for n in alike if caught_by[n] == check) or _single(beliefs[n] for n in alike)
         if belief:
             found[check] = belief

@@ -15,6 +15,7 @@ from autograder.observations import Capture, quiet
 from autograder.recognize import Pattern
 from autograder.reference.expectations import PUBLIC, Expectations, Seed, expect
 from autograder.report.html import fragment
+from autograder.report.places import place_in
 from autograder.report.terminal import feedback_text
 
 
@@ -45,7 +46,7 @@ class Feedback:
     hints: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return feedback_text(self.score, self.hints)
+        return feedback_text(self.score, self.hints, place=place_in(catalog.course_root()))
 
     def _repr_html_(self) -> str:
         return fragment(self.score, self.hints)

@@ -71,6 +71,18 @@ def test_two_that_fit_on_every_check_may_still_be_told_apart_by_what_catches_the
     assert recognize(both, patterns, {"one": (A,), "two": (B,)}) == {"one": "belief1", "two": "belief2"}
 
 
+def test_the_answer_that_explains_more_checks_comes_first():
+    """Check two is there for w2, which fails nowhere else; the answer fails check one as well, just as w1 does."""
+    both = exercise(("w1", "one", "belief1"), ("w2", "two", "belief2"), ("w3", "three", "belief3"))
+    patterns: dict[str, Pattern] = {
+        "w1": {"one": (A,), "two": (B,), "three": (PASS,)},
+        "w2": {"one": (PASS,), "two": (B,), "three": (PASS,)},
+        "w3": {"one": (PASS,), "two": (PASS,), "three": (C,)},
+    }
+    found = recognize(both, patterns, {"one": (A,), "two": (B,), "three": (C,)})
+    assert found == {"one": "belief1", "two": "belief1", "three": "belief3"}
+
+
 def test_nothing_is_named_without_a_pattern_or_a_failure():
     assert recognize(TWO, {}, {"one": (A, PASS), "two": (B, B)}) == {}
     assert recognize(TWO, PATTERNS, {"one": FINE, "two": FINE}) == {}

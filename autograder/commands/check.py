@@ -14,6 +14,7 @@ from autograder.commands.common import Stop, one_line_errors
 from autograder.models import Exercise, Score
 from autograder.plan import Plan, live_plan, recorded_plan
 from autograder.reference.expectations import PUBLIC, Seed
+from autograder.report.places import place_in
 from autograder.report.records import json_line
 from autograder.report.terminal import feedback_text
 from autograder.sandbox import walls
@@ -40,7 +41,8 @@ def run(file: Path, slug: str | None, *, as_json: bool, seed: int | None) -> int
 
 
 def _text(score: Score, exercise: Exercise) -> str:
-    return feedback_text(score, exercise.hints, color=sys.stdout.isatty() and "NO_COLOR" not in os.environ)
+    color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    return feedback_text(score, exercise.hints, color=color, place=place_in(catalog.course_root()))
 
 
 def _plan(exercise: Exercise, seed: int | None) -> Plan:

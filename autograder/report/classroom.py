@@ -23,7 +23,8 @@ from autograder.report.class_statistics import (
     Trouble,
     class_statistics,
 )
-from autograder.report.html import base_url, render, section_name
+from autograder.report.html import base_url, render
+from autograder.report.places import section_name
 from autograder.report.untrusted import one_line
 
 BLOCK: Final = 250

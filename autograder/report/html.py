@@ -23,6 +23,7 @@ from markupsafe import Markup, escape
 from autograder.models import Cell, CheckResult, Exercise, Score
 from autograder.report import words
 from autograder.report.listing import Line, colored, listing
+from autograder.report.places import section_name
 from autograder.report.untrusted import cut, one_line, visible
 
 _PLACE: Final = re.compile(r"line (\d{1,6}) of cell (\d{1,6})|cell (\d{1,6}), line (\d{1,6})")
@@ -125,13 +126,6 @@ def _kind(score: Score, result: CheckResult) -> str:
     if score.status == "not_started":
         return "todo"
     return {"✓": "passed", "✗": "lost", "…": "waiting"}[words.mark(result)]
-
-
-def section_name(see: str) -> str:
-    """Return a section of the book in words: "One scaler step, “judge”" for ``book/04_one_scaler_step.html#judge``."""
-    page, _, anchor = see.removeprefix("book/").partition("#")
-    name = re.sub(r"^\d+_", "", page.removesuffix(".html")).replace("_", " ").capitalize()
-    return f"{name}, “{anchor.replace('-', ' ')}”" if anchor else name
 
 
 @dataclass(frozen=True, slots=True)

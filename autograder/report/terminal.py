@@ -18,6 +18,7 @@ from rich.text import Text
 
 from autograder.models import CheckResult, Score
 from autograder.report import words
+from autograder.report.places import Place, section_name
 from autograder.report.untrusted import cut, one_line, visible
 
 _STYLES: Final = {"✓": "green", "✗": "red", "…": "yellow"}
@@ -37,7 +38,14 @@ _GAP: Final = 3
 """Columns between two columns of the table."""
 
 
-def feedback_text(score: Score, hints: tuple[str, ...] = (), *, width: int = 100, color: bool = False) -> str:
+def feedback_text(
+    score: Score,
+    hints: tuple[str, ...] = (),
+    *,
+    width: int = 100,
+    color: bool = False,
+    place: Place = section_name,
+) -> str:
     """Return one graded submission as its student reads it in a terminal.
 
     Args:
@@ -45,12 +53,13 @@ def feedback_text(score: Score, hints: tuple[str, ...] = (), *, width: int = 100
         hints: the exercise's hints; they are offered, not shown.
         width: columns; lines are folded to it.
         color: whether to add ANSI colors.
+        place: says where a section of the book is; in words unless something better is known.
     """
     parts: list[RenderableType] = [_header(score)]
     if text := words.reason(score):
         parts.append(_text(visible(text)))
     if score.checks:
-        parts.append(_checks(score))
+        parts.append(_checks(score, place))
     for note in score.notes:
         parts.append(_text(f"Note: {one_line(note)}", "dim"))
     for pointer in score.look:
@@ -84,7 +93,7 @@ def _offer(count: int) -> str:
 # ---------------------------------------------------------------------------- checks
 
 
-def _checks(score: Score) -> RenderableType:
+def _checks(score: Score, place: Place) -> RenderableType:
     quiet = score.status == "not_started" or bool(words.shared_trouble(score.checks))
     rows: list[RenderableType] = []
     believed: set[str] = set()
@@ -92,7 +101,7 @@ def _checks(score: Score) -> RenderableType:
         rows.append(_check_line(score, result))
         if result.status != "passed" and not quiet:
             below = 0 if result is score.checks[-1] else 1
-            rows.append(Padding(_trouble(result, result.belief in believed), (0, 0, below, 4)))
+            rows.append(Padding(_trouble(result, result.belief in believed, place), (0, 0, below, 4)))
             believed |= {result.belief} - {""}
     return Group(*rows)
 
@@ -108,7 +117,7 @@ def _check_line(score: Score, result: CheckResult) -> RenderableType:
     return line
 
 
-def _trouble(result: CheckResult, said: bool) -> RenderableType:
+def _trouble(result: CheckResult, said: bool, place: Place) -> RenderableType:
     if not result.difference:  # a record of another origin: its message says all
         return _text(visible(result.message))
     parts: list[RenderableType] = [_text(visible(result.rule))] if result.rule else []
@@ -121,7 +130,7 @@ def _trouble(result: CheckResult, said: bool) -> RenderableType:
         belief = _text("A belief behind this: ", "magenta").append(f"“{visible(result.belief)}” ")
         parts.append(belief.append("(as above)" if said else visible(result.truth)))
     if result.see and not said and result.status != "not_run":
-        parts.append(_text(f"Read: {one_line(result.see)}", "dim"))
+        parts.append(_text(f"Read: {one_line(place(result.see))}", "dim"))
     return Group(*parts)
 
 

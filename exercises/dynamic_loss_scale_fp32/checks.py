@@ -461,6 +461,13 @@ MISCONCEPTIONS = (
         IN_FP32,
     ),
     Misconception(
+        "struct_always_says_so",
+        "struct raises an OverflowError where a number does not fit fp32.",
+        'It does with "<f". With "f", the format of this machine, pack gives infinity without a word, and no except is '
+        "ever reached. Ask math.isfinite, or write the <.",
+        IN_FP32,
+    ),
+    Misconception(
         "too_large_is_an_overflow",
         "A scale that does not fit backs off.",
         "Backing off is for gradients that overflowed. A growth that does not fit just does not happen.",

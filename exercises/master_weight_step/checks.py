@@ -112,9 +112,10 @@ def follows(arguments: Arguments, got: Outcome, want: Outcome) -> str | None:
             return f"element master[{index}] is {weight:.9g}, far from {right:.9g}, and w16 cannot be judged by it"
         if value != rounded(weight, "float16"):
             copy = rounded(weight, "float16")
-            return (
-                f"element w16[{index}] is {value:.9g}, not {copy:.9g}, which is master[{index}] = {weight:.9g} in fp16"
-            )
+            own = f"your own master[{index}] = {weight:.9g}, which is {copy:.9g} in fp16"
+            if weight != right:
+                own += f" (the master expected above is the reference's, {right:.9g})"
+            return f"element w16[{index}] is {value:.9g}, and is judged by {own}"
     return None
 
 
@@ -256,7 +257,8 @@ CHECKS = (
         id="steps_the_master",
         title="Subtracts lr * grad from the master",
         points=2.0,
-        rule="Gradient descent goes against the gradient: the new master is master - lr * grad, element by element.",
+        rule="Gradient descent goes against the gradient: the new master is the old master - lr * grad, element by "
+        "element. Nothing is taken from w16, which need not be equal to it.",
         see=UNSCALE,
         judge=each_call(same_master),
         random=random_steps,
@@ -269,6 +271,10 @@ CHECKS = (
             step("a weight of zero", [0.0], [4.0], 0.25),
             step("several weights", [1.0, -2.0, 0.5], [2.0, 2.0, -1.0], 0.5),
             step("a float16 gradient", [1.0, -2.0], [2.0, -4.0], 0.25, dtype="float16"),
+            # The copy has fewer digits than the master, and the result is a float16 number: this costs whoever steps on
+            # the copy, and nobody who computes in float16.
+            step("a master between two numbers of float16", [1.0 + 2.0**-12], [1.75], 0.5),
+            step("several of them", [3.0 + 2.0**-10, -1.5 - 2.0**-12], [5.75, -2.75], 0.5),
         ),
     ),
     Check(

@@ -32,8 +32,7 @@ from autograder.checks import (
 
 PAGE = "book/06_what_scaling_cannot_save.html#"
 ROUNDING, FAILS = PAGE + "stochastic-rounding", PAGE + "if-stochastic"
-SUBNORMAL = ROUNDING
-DTYPES = JUDGE = FAILS
+DTYPES = JUDGE = MEAN = SIGNS = FAILS
 INPUTS = "book/04_one_scaler_step.html#inputs"
 
 ONE, LARGEST, INF, NAN = 0x3F800000, 0x7F7FFFFF, 0x7F800000, 0x7FC00000
@@ -288,7 +287,7 @@ CHECKS = (
         points=1.0,
         rule="The sign is a bit of its own, above what is added: a carry takes a negative number away from zero, and "
         "-0.0 stays -0.0.",
-        see=ROUNDING,
+        see=SIGNS,
         judge=each_call(exactly(signs=True)),
         random=random_negative,
         cases=(
@@ -310,7 +309,7 @@ CHECKS = (
         points=1.5,
         rule="As many random numbers carry as the lower half of x says, so the mean of all results is x. That is what "
         "stochastic rounding is for: small updates arrive on average.",
-        see=SUBNORMAL,
+        see=MEAN,
         judge=each_call(same_mean),
         random=random_means,
         cases=(
@@ -328,7 +327,7 @@ CHECKS = (
         points=0.5,
         rule="Below 2**-126 bfloat16 has subnormal numbers, with the same bits in the same places: the same sum is "
         "right.",
-        see=SUBNORMAL,
+        see=ROUNDING,
         judge=each_call(exactly(signs=False)),
         cases=(
             rounding("a subnormal that bfloat16 has", [0x00010000], [0xFFFF]),
@@ -402,28 +401,28 @@ MISCONCEPTIONS = (
         "Rounding to nearest is right on average.",
         "Over many different numbers it is. For one number it gives the same answer every time: 1 + 2**-9 is 1 in "
         "bfloat16, however often you ask.",
-        ROUNDING,
+        MEAN,
     ),
     Misconception(
         "cutting_off_is_rounding",
         "The upper half is the rounded number.",
         "Cut off, every number becomes smaller in magnitude, by half a gap on average. The random number is there to "
         "make up for it.",
-        ROUNDING,
+        MEAN,
     ),
     Misconception(
         "cast_cuts_off",
         "A cast to bfloat16 takes the upper half.",
         ".to(torch.bfloat16) rounds to nearest. After your own rounding that is a second one, which pushes results up. "
         "Clear the lower half first.",
-        ROUNDING,
+        MEAN,
     ),
     Misconception(
         "rounding_adds_a_half",
         "Rounding adds half a gap before it cuts off.",
         "That is rounding to nearest. The random number takes the place of the half: between 0 and 65535, half a gap "
         "on average.",
-        ROUNDING,
+        MEAN,
     ),
     Misconception(
         "random_starts_at_one",
@@ -450,7 +449,7 @@ MISCONCEPTIONS = (
         "One random number a call is enough.",
         "Then all elements are rounded up together or down together, and the error of a sum grows with their number "
         "in place of averaging out.",
-        SUBNORMAL,
+        ROUNDING,
     ),
     Misconception(
         "random_numbers_are_drawn_inside",
@@ -469,7 +468,7 @@ MISCONCEPTIONS = (
         "The random number belongs into the upper half.",
         "There it is noise as large as the number. It is added to the half that is dropped, and only the carry gets "
         "through.",
-        ROUNDING,
+        MEAN,
     ),
     # bits
     Misconception(
@@ -491,14 +490,14 @@ MISCONCEPTIONS = (
         "Rounding up goes toward plus infinity.",
         "The bits after the sign are a magnitude, and a carry makes it larger. For a negative number that is away from "
         "zero, down.",
-        ROUNDING,
+        SIGNS,
     ),
     Misconception(
         "size_is_all",
         "Rounding is about size, so I work with abs(x).",
         "The bits hold the sign, and adding to the lower ones does not touch it. Nothing has to be taken off and put "
         "back.",
-        ROUNDING,
+        SIGNS,
     ),
     Misconception(
         "zero_has_no_sign",
@@ -531,7 +530,7 @@ MISCONCEPTIONS = (
         "subnormals_are_zero",
         "Subnormal numbers need care of their own, or are zero.",
         "Their bits stand in the same places. The same sum is right for them, and there is nothing to do.",
-        SUBNORMAL,
+        ROUNDING,
     ),
     # form
     Misconception(

@@ -32,7 +32,8 @@ from autograder.checks import (
 )
 
 PAGE = "book/02_where_gradients_vanish.html#"
-CUT_OFF, SUBNORMAL, SCALED, COUNTS = PAGE + "cut-off", PAGE + "subnormals", PAGE + "shifted", PAGE + "count-and-mass"
+CUT_OFF, SUBNORMAL, COUNTS = PAGE + "cut-off", PAGE + "subnormals", PAGE + "count-and-mass"
+SCALED, TIES = "book/03_scale_the_loss.html#not-the-gradients", "book/01_sixteen_bits.html#ties"
 IN_FP32, YOUR_RUN = PAGE + "grad-is-fp32", PAGE + "recognize-underflow"
 
 INF, NAN = math.inf, math.nan
@@ -254,8 +255,8 @@ CHECKS = (
         id="scales_before_rounding",
         title="Multiplies in float32 first, and rounds to fp16 last",
         points=2.0,
-        rule="The loss is multiplied before backward begins, so what fp16 has to store is g * scale. A scale that "
-        "comes after the rounding finds zeros, and zero times any scale is zero.",
+        rule="What fp16 has to store is g * scale. The product is taken in float32, also where g has another dtype, "
+        "and is rounded to fp16 once, at the end; what comes out of that has one of the four classes.",
         see=SCALED,
         judge=each_call(same(*CLASSES)),
         random=random_scales,
@@ -299,7 +300,7 @@ CHECKS = (
         points=1.0,
         rule="An element has overflowed if q is inf. The largest number of fp16 is 65504, and what lies less than half "
         "a gap above it rounds down to it: inf begins at 65520.",
-        see=SUBNORMAL,
+        see=TIES,
         judge=each_call(same("overflowed")),
         random=at_scale_one(("normal", "overflowed")),
         cases=(
@@ -416,13 +417,13 @@ MISCONCEPTIONS = (
         "above_the_largest_is_inf",
         "What exceeds 65504 has overflowed.",
         "65519 rounds down to 65504. Only from 65520 on, half a gap further, does rounding give inf.",
-        SUBNORMAL,
+        TIES,
     ),
     Misconception(
         "sixteen_bits_end_at_65536",
         "With 16 bits fp16 ends at 2**16.",
         "The next number after 65504 would be 65536, and rounding to it gives inf already from 65520 on.",
-        SUBNORMAL,
+        TIES,
     ),
     Misconception(
         "sign_is_forgotten",

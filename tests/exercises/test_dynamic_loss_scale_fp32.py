@@ -139,6 +139,12 @@ def test_the_statement_s_examples() -> None:
 # ------------------------------------------------------------------- what checks see
 
 
+def test_struct_says_that_a_number_is_too_large_in_one_of_its_formats_only() -> None:
+    with pytest.raises(OverflowError):
+        struct.pack("<f", 1e39)
+    assert struct.unpack("f", struct.pack("f", 1e39)) == (math.inf,)
+
+
 def verdict(check_id: str, function) -> CheckResult:
     check = EXERCISE.check(check_id)
     tried = [(c, observe(function, c, check.scenario), observe(SOLUTION, c, check.scenario)) for c in check.cases]
@@ -164,6 +170,8 @@ def test_the_answer_to_the_other_exercise_keeps_the_schedule_and_loses_all_that_
         ("first_scale_as_given", ["starts_in_fp32", "product_in_double"]),
         ("flushes_subnormals", ["subnormal_scales", "dies_at_zero"]),
         ("judges_the_rounded_one", ["refuses_beyond_fp32"]),
+        ("native_struct", ["saturates"]),
+        ("native_struct_twice", ["saturates", "refuses_beyond_fp32"]),
         ("raises_at_zero", ["dies_at_zero"]),
         ("zero_grows_to_the_smallest", ["dies_at_zero"]),
     ],

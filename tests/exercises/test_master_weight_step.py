@@ -155,6 +155,31 @@ def test_the_copy_is_judged_by_the_master_that_came_with_it():
     assert "cannot be judged" in verdict("weights_follow_the_master", name, (tensor([0.0], "float16"), f32(0.0)))
 
 
+def test_a_message_on_the_copy_says_whose_master_it_is_judged_by():
+    name = "an update that begins to show"
+    off = verdict("weights_follow_the_master", name, (tensor([1.0], "float16"), f32(1.0008)))
+    assert "your own master[0] = 1.0008" in off
+    assert "the reference's, 1.0007" in off
+    due = observe(SOLUTION, next(c for c in EXERCISE.check("weights_follow_the_master").cases if c.name == name))
+    right = due.outcomes[0].returned[1]
+    assert "reference" not in verdict("weights_follow_the_master", name, (tensor([1.0], "float16"), right))
+
+
+@pytest.mark.parametrize("name", ["starts_from_the_weights", "steps_the_weights", "updates_the_weights_and_widens"])
+def test_no_step_is_granted_to_who_never_reads_the_master(name: str):
+    function = load_function(next(w.source for w in EXERCISE.wrong if w.name == name), EXERCISE.entry, name)
+    check = EXERCISE.check("steps_the_master")
+    assert any(check.judge(c, observe(function, c), observe(SOLUTION, c)) for c in check.cases)
+
+
+def test_the_step_is_granted_to_who_computes_in_float16():
+    function = load_function(
+        next(w.source for w in EXERCISE.wrong if w.name == "both_in_half"), EXERCISE.entry, "both_in_half"
+    )
+    check = EXERCISE.check("steps_the_master")
+    assert not any(check.judge(c, observe(function, c), observe(SOLUTION, c)) for c in check.cases)
+
+
 EXPERIMENTS = {
     "Where the rate is rounded": lambda: (
         not torch.equal(

@@ -11,8 +11,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder import catalog
+from autograder import catalog, recorded
 from autograder.checks import pattern, patterns, tensor
+from autograder.grading import grade_function
 from autograder.models import Case, Outcome, Tensor
 from autograder.observations import observe
 from autograder.reference import oracle
@@ -171,3 +172,20 @@ def test_the_sign_of_a_zero_counts_in_one_check_only():
 def test_right_values_in_float32_cost_the_form_alone():
     assert "dtype float32" in verdict("form", "one element", [1.0], "float32")
     assert verdict("exact_numbers_stay", "one, and a half", [1.0], "float32") is None
+
+
+def casts(x, r):
+    return (x.view(torch.int32) + r).view(torch.float32).to(torch.bfloat16)
+
+
+def compares(x, r):
+    bits = x.view(torch.int32)
+    up = (bits & 0xFFFF) > r
+    return torch.where(up, (bits & -65536) + 65536, bits & -65536).view(torch.float32).bfloat16()
+
+
+@pytest.mark.parametrize(("function", "belief"), [(casts, "cast_cuts_off"), (compares, "any_fair_draw_will_do")])
+def test_the_mistake_is_named_at_every_check_although_nan_is_forgotten(function, belief: str):
+    expectations, patterns = recorded.load(EXERCISE)
+    score = grade_function(EXERCISE, expectations, patterns, function)
+    assert {result.misconception for result in score.checks if result.status != "passed"} == {belief}

@@ -12,8 +12,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder import catalog
+from autograder import catalog, recorded
 from autograder.checks import f32, tensor
+from autograder.grading import grade_function
 from autograder.models import Case, Tensor
 from autograder.observations import observe
 from autograder.reference import oracle
@@ -158,3 +159,28 @@ def test_the_gradients_of_a_model_are_what_the_exercise_takes():
     assert grads[1] is None
     assert SOLUTION(grads, 2.0**-26)["total"] == 3
     assert SOLUTION(grads, 2.0**-26)["fraction_zeroed"] == 1.0
+
+
+def two_mistakes(grads, scale):
+    """The cut-off at 2**-24, and counts that are tensors."""
+    kept = [g[torch.isfinite(g) & (g != 0)].float() for g in grads if g is not None]
+    product = torch.cat([torch.zeros(0), *kept]) * scale
+    size = product.half().abs()
+    zeroed, total = (product.abs() < 2**-24).sum(), torch.tensor(len(product))
+    subnormal, overflowed = ((product.abs() >= 2**-24) & (size < 2**-14)).sum(), torch.isinf(size).sum()
+    return {
+        "total": total, "zeroed": zeroed, "subnormal": subnormal, "normal": total - zeroed - subnormal - overflowed,
+        "overflowed": overflowed, "fraction_zeroed": zeroed / total if total else 0.0,
+    }  # fmt: skip
+
+
+def test_the_cut_off_is_named_although_the_counts_are_tensors_too():
+    expectations, patterns = recorded.load(EXERCISE)
+    found = {result.id: result for result in grade_function(EXERCISE, expectations, patterns, two_mistakes).checks}
+    assert found["cut_off"].misconception == "smallest_is_the_cut_off"
+    assert found["scales_before_rounding"].misconception == "smallest_is_the_cut_off"
+    assert found["form"].status == "failed"
+    assert found["form"].misconception != "smallest_is_the_cut_off"
+    assert {result.misconception for result in found.values()} <= {
+        "", "smallest_is_the_cut_off", "a_tensor_of_one_is_an_int", "class_of_the_unrounded"
+    }  # fmt: skip
