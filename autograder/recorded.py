@@ -12,7 +12,7 @@ from typing import Any
 
 from autograder.models import Exercise, Observation, Reference
 from autograder.observations import decode_observation, encode_observation
-from autograder.recognize import Pattern
+from autograder.recognize import NOT_RUN, TIMEOUT, Pattern
 from autograder.reference.expectations import PUBLIC, Expectations, Expected, Seed, draw
 from autograder.values import BadValue
 
@@ -67,6 +67,26 @@ def render(exercise: Exercise, expectations: Expectations, patterns: Mapping[str
     lines = [f" {json.dumps(key)}: {json.dumps(value)}," for key, value in head.items()]
     lines += [' "expected": {', *_rows(expected), " },", ' "patterns": {', *_rows(marks), " }"]
     return "{\n" + "\n".join(lines) + "\n}\n"
+
+
+def is_current(committed: str, fresh: str) -> bool:
+    """Return whether a committed file says what one made now says.
+
+    A known wrong answer that ran out of time in one of them only says how fast a machine was.
+    """
+    if committed == fresh:
+        return True
+    try:
+        old, new = json.loads(committed), json.loads(fresh)
+        patterns = old.pop("patterns"), new.pop("patterns")
+        rows = [
+            {(name, check): row for name, found in each.items() for check, row in found.items()} for each in patterns
+        ]
+    except (ValueError, KeyError, AttributeError):
+        return False
+    timed = {key for each in rows for key, row in each.items() if set(row.split()) <= {TIMEOUT, NOT_RUN}}
+    kept = [{key: row for key, row in each.items() if key not in timed} for each in rows]
+    return bool(old == new and rows[0].keys() == rows[1].keys() and kept[0] == kept[1])
 
 
 def _rows(table: Mapping[str, Any]) -> list[str]:

@@ -11,6 +11,7 @@ from autograder.catalog import CatalogError
 from autograder.known import recorded_text
 from autograder.models import Exercise
 from autograder.notebooks import source_notebook, student_notebook
+from autograder.recorded import is_current
 
 
 def release(root: Path, slugs: Sequence[str], *, check: bool) -> list[str]:
@@ -55,4 +56,6 @@ def _derived(root: Path, exercise: Exercise, repository: str) -> Iterator[tuple[
 def _state(path: Path, text: str) -> str:
     if not path.is_file():
         return "missing"
+    if path.suffix == ".json" and is_current(path.read_bytes().decode("utf-8", "replace"), text):
+        return ""
     return "" if path.read_bytes() == text.encode() else "not current"

@@ -47,6 +47,24 @@ def test_release_writes_what_is_not_current_and_nothing_else(tmp_path: Path) -> 
     assert release(root, [], check=True) == [f"{COMMITTED[1]} is not current; run `autograder release halve`"]
 
 
+def test_how_fast_the_machine_was_is_no_reason_to_record_again(tmp_path: Path) -> None:
+    root = tiny_exercise.write(tmp_path, CONFIG)
+    release(root, ["halve"], check=False)
+    path = root / COMMITTED[0]
+    data = json.loads(path.read_text(encoding="utf-8"))
+    name, rows = next(iter(data["patterns"].items()))
+    check, row = next((check, row) for check, row in rows.items() if set(row.split()) != {"."})
+    stale = [f"{COMMITTED[0]} is not current; run `autograder release halve`"]
+    for other, state in (("late", []), ("-", []), ("abcdef", stale)):
+        data["patterns"][name] = {**rows, check: " ".join([other] * len(row.split()))}
+        path.write_text(json.dumps(data), encoding="utf-8")
+        assert release(root, ["halve"], check=True) == state
+    data["patterns"][name] = rows
+    data["expected"] = {}
+    path.write_text(json.dumps(data), encoding="utf-8")
+    assert release(root, ["halve"], check=True)
+
+
 def test_a_starter_and_a_solution_that_do_not_fit_are_named(tmp_path: Path) -> None:
     root = tiny_exercise.write(tmp_path)
     (root / "exercises/halve/starter.py").write_text("def halve(x):\n    return None\n")

@@ -70,8 +70,9 @@ ATTACKS = (
         return result
         """,
         before="kept = []",
-        earns=FULL,
-        statuses="passed",
+        earns=FULL - 1,  # what one call returned must stay as it is when the next is made
+        statuses="passed failed",
+        says="A later call changed what the first had returned",
     ),
     in_call(
         "answers with what it answered before",
@@ -91,7 +92,7 @@ ATTACKS = (
         return honest(grads, scale, growth_factor, backoff_factor)
         """,
         before="count = []",
-        earns=7,
+        earns=6,
         statuses="passed failed",
     ),
     in_cell(
@@ -101,8 +102,8 @@ ATTACKS = (
         real = torch.tensor
         torch.tensor = lambda values, **k: real([0.0] * len(values), **{**k, "dtype": torch.float32})
         """,
-        earns=1,
-        statuses="failed passed",
+        earns=0,
+        statuses="failed error",
     ),
     in_cell(
         "inputs that are lists",
