@@ -142,11 +142,10 @@ _LOOP = """\
 def dynamic_loss_scale(overflows, init_scale=65536.0, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000):
     scale, step, scales, skipped = float(init_scale), 0, [], []
     while step < len(overflows):
-        scales.append(scale)
         if overflows[step]:
             scale *= backoff_factor
-            skipped.append(step)
             continue
+        scales.append(scale)
         step += 1
     return {"scales": scales, "skipped": skipped, "final_scale": scale}
 """

@@ -9,6 +9,7 @@ import pty
 import re
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,9 @@ def piped(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 def on_a_terminal(*arguments: str | Path) -> tuple[int, str]:
     """Run the command with a terminal for stdout and stderr; return its status and all that the terminal got."""
     ours, theirs = pty.openpty()
-    environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | {"TERM": "xterm-256color"}
+    termios.tcsetwinsize(theirs, (50, 200))  # wide enough for whole names
+    environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "LINES")}
+    environment["TERM"] = "xterm-256color"
     with subprocess.Popen(
         command(*arguments), cwd=ROOT, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, env=environment
     ) as process:

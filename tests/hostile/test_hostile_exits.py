@@ -63,7 +63,7 @@ ATTACKS = (
     in_call(
         "a call for no gradients loops",
         "while not grads: pass\nreturn honest(grads, scale, growth_factor, backoff_factor)",
-        earns=8,
+        earns=7,
         statuses="passed timeout",
         says="endless loop",
     ),
