@@ -381,7 +381,7 @@ MISCONCEPTIONS = (
     Misconception(
         "only_growth_rounds",
         "Multiplying by a factor below 1 loses nothing.",
-        "It does unless the factor is a power of two: 8 * 0.7 has no 24 digits that hold it.",
+        "It does unless the product fits 24 binary digits: 8 * 0.7 does not.",
         IN_FP32,
     ),
     Misconception(
@@ -445,7 +445,7 @@ MISCONCEPTIONS = (
         "the_cap_is_two_to_127",
         "The cap is 2**127.",
         "That is where doubling from a power of two stops. The rule is that the product has to be finite: 1.5 * 2**127 "
-        "is, and growing eightfold stops earlier.",
+        "is, and growing eightfold from 8 stops at 2**126.",
         IN_FP32,
     ),
     Misconception(

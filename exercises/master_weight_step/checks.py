@@ -303,7 +303,7 @@ CHECKS = (
         id="multiplies_in_float32",
         title="Multiplies a float16 gradient by the rate in float32",
         points=1.0,
-        rule="A Python number takes the dtype of the tensor that it multiplies, so lr * grad is float16 where grad "
+        rule="A product with a Python number has the tensor's dtype, so lr * grad is float16 where grad "
         "is: a small product is rounded to zero, a large one to inf. Widen the gradient first.",
         see=SMALL,
         judge=each_call(same_master),
@@ -405,7 +405,7 @@ MISCONCEPTIONS = (
     Misconception(
         "what_does_not_show_is_lost",
         "An update that does not change w16 can be left out.",
-        "It does not show alone. After four of them w16 moves, provided that the master has kept them.",
+        "It does not show alone. After a few of them w16 moves, provided that the master has kept them.",
         STEP,
     ),
     Misconception(
@@ -495,7 +495,7 @@ MISCONCEPTIONS = (
     Misconception(
         "weights_saturate",
         "A weight beyond fp16 becomes 65504.",
-        "Clamped, it would be another weight, and nobody would notice. inf shows in the very next loss, and says that "
+        "Clamped, it would be another weight, and nobody would notice. inf can be found by isfinite, and says that "
         "this weight does not fit.",
         STEP,
     ),
@@ -539,7 +539,7 @@ MISCONCEPTIONS = (
     Misconception(
         "weights_decay_by_themselves",
         "An optimizer decays its weights.",
-        "Only if it is told to. Asked for here is plain gradient descent.",
+        "AdamW's do unless told otherwise. Asked for here is plain gradient descent.",
         UNSCALE,
     ),
     # form

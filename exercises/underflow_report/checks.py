@@ -489,7 +489,7 @@ MISCONCEPTIONS = (
     Misconception(
         "nan_is_a_number",
         "g != 0 leaves what has a size.",
-        "nan != 0 is True, and nan is in none of the four classes: the counts no longer add up. Ask isfinite too.",
+        "nan != 0 is True, and nan is in none of the four classes: it ends up with what is left. Ask isfinite too.",
         COUNTS,
     ),
     Misconception(
