@@ -80,6 +80,12 @@ def _page(claim: Claim) -> str:
     return claim.section.partition(".html")[0]
 
 
+@functools.cache  # hundreds of claims, a few pages; a build is one process
+def _title(page: Path) -> str:
+    title = _TITLE.search(page.read_text(encoding="utf-8"))
+    return title[1] if title else page.stem
+
+
 def _with_powers(words: str) -> list[nodes.Node]:
     """Return a text in which 2^-25 and 2**-25 are powers."""
     parts = _POWER.split(words)
@@ -118,9 +124,7 @@ class _Listing(Block):
 
     def place(self, claim: Claim) -> str:
         """Return the title of the page that makes a claim."""
-        page = _page(claim)
-        title = _TITLE.search((self.book / f"{page}.md").read_text(encoding="utf-8"))
-        return title[1] if title else page
+        return _title(self.book / f"{_page(claim)}.md")
 
 
 class Beliefs(_Listing):
