@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -175,22 +176,46 @@ def jupyter_server(graded: Graded) -> Iterator[Server]:
     log = (graded.work / "server.log").open("w+")
     with log, subprocess.Popen(command, cwd=graded.work, env=graded.environment, stdout=log, stderr=log) as process:
         try:
-            yield Server(wait_for_url(process, runtime, graded.work / "server.log"))
+            yield wait_for_server(process, runtime, graded.work / "server.log")
         finally:
             process.terminate()
             process.wait(30)
 
 
-def wait_for_url(process: subprocess.Popen[bytes], runtime: Path, log: Path) -> str:
-    for _ in range(600):
+def wait_for_server(process: subprocess.Popen[bytes], runtime: Path, log: Path) -> Server:
+    """Return the server once it answers: it writes down its address before it listens there."""
+    for _ in range(1200):
         for path in runtime.glob("jpserver-*.json"):
             text = path.read_text(encoding="utf-8")
             if text.rstrip().endswith("}"):
-                return str(json.loads(text)["url"])
+                server = Server(str(json.loads(text)["url"]))
+                with contextlib.suppress(urllib.error.URLError):
+                    server.get("api/status")
+                    return server
         if process.poll() is not None:
             break
         time.sleep(0.1)
     raise AssertionError(f"the Jupyter server did not start:\n{log.read_text()}")
+
+
+def test_a_server_that_wrote_its_address_but_does_not_listen_yet_is_waited_for(tmp_path: Path) -> None:
+    # The order in which Jupyter's own server does it; a busy machine makes the gap long.
+    program = """
+import http.server, json, pathlib, socket, sys, time
+probe = socket.socket(); probe.bind(("127.0.0.1", 0)); port = probe.getsockname()[1]; probe.close()
+pathlib.Path("jpserver-1.json").write_text(json.dumps({"url": f"http://127.0.0.1:{port}/"}))
+time.sleep(1)
+class Page(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200); self.end_headers(); self.wfile.write(b"here")
+http.server.HTTPServer(("127.0.0.1", port), Page).serve_forever()
+"""
+    with subprocess.Popen([sys.executable, "-c", program], cwd=tmp_path, stderr=subprocess.DEVNULL) as process:
+        try:
+            server = wait_for_server(process, tmp_path, tmp_path / "jpserver-1.json")
+            assert server.get("") == "here"
+        finally:
+            process.terminate()
 
 
 def test_a_failing_command_is_an_error_with_its_log(graded: Graded) -> None:
