@@ -19,7 +19,8 @@ class Finder:
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
         """Raise for a library that is absent; None for any other name."""
-        if (library := ABSENT.get(name)) is not None:
+        library = name if name.startswith("torch.") else ABSENT.get(name)
+        if library is not None:
             raise ModuleNotFoundError(f"{library} is not there when Python runs in the page; {ELSEWHERE}", name=name)
         return None
 

@@ -418,7 +418,8 @@ def test_a_changed_module_is_executed_again_and_an_unchanged_one_is_not(tmp_path
 def checkout(folder: Path, **programs: str) -> dict[str, str]:
     """Make folder a small checkout with stand-ins for the programs that the script calls; return its environment."""
     (folder / "scripts").mkdir()
-    shutil.copy(ROOT / "scripts/book.sh", folder / "scripts")
+    for name in ("book.sh", "assets.sh"):
+        shutil.copy(ROOT / "scripts" / name, folder / "scripts")
     shutil.copytree(ROOT / "book/assets", folder / "book/assets")
     tools = folder / "tools"
     tools.mkdir()

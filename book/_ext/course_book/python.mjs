@@ -20,7 +20,7 @@ export async function start({ loadPyodide, indexURL, archive }, told = () => {})
   told("course");
   pyodide.unpackArchive(archive, "zip", { extractDir: "/course" });
   told("judge");
-  pyodide.runPython("import sys\nsys.path.insert(0, '/course')");
+  pyodide.runPython("import sys\nsys.path.insert(0, '/course')\nimport torch");
   const judge = pyodide.pyimport("autograder.browser.judge");
   return {
     slugs: () => JSON.parse(judge.slugs()),
