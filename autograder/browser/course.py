@@ -1,5 +1,8 @@
 """An exercise as it travels to a browser: what is needed to try and judge an answer, as JSON beside ``checks.py``.
 
+The random cases of the public seed travel with it and are not drawn again: another Python's ``10.0 ** x`` may differ in
+the last bit, and what is expected of them is recorded.
+
 Neither the solution nor the text of any known answer is part of it; of the wrong ones only which check catches them
 and which belief is behind them, by which beliefs are recognized.
 """
@@ -8,10 +11,14 @@ from __future__ import annotations
 
 import json
 import runpy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from autograder.models import Answer, Check, Exercise, Misconception
+from autograder.models import Answer, Case, Check, Exercise, Misconception
+from autograder.observations import encode_arguments
+from autograder.reference.expectations import PUBLIC, Seed, draw
+from autograder.values import decode
 
 FILE: Final = "exercise.json"
 """Its name in an exercise's folder of the archive; ``checks.py`` and ``recorded.json`` stand beside it."""
@@ -25,7 +32,16 @@ def pack(exercise: Exercise) -> str:
     data |= {name: list(getattr(exercise, name)) for name in _LISTS}
     data["seconds"] = exercise.seconds
     data["wrong"] = {answer.name: [answer.caught_by, answer.misconception] for answer in exercise.wrong}
+    data["drawn"] = {
+        check: [[case.name, [encode_arguments(call) for call in case.calls]] for case in cases]
+        for check, cases in _drawn(exercise).items()
+    }
     return json.dumps(data, ensure_ascii=False, sort_keys=True)
+
+
+def _drawn(exercise: Exercise) -> dict[str, tuple[Case, ...]]:
+    fixed = {check.id: len(check.cases) for check in exercise.checks}
+    return {check: cases[fixed[check] :] for check, cases in draw(exercise, Seed(PUBLIC)).items()}
 
 
 def load(slug: str, root: Path) -> Exercise:
@@ -58,8 +74,17 @@ def load(slug: str, root: Path) -> Exercise:
         seconds=data["seconds"],
         statement="",
         solution="",
-        checks=checks,
+        checks=tuple(_with_drawn(check, data["drawn"][check.id]) for check in checks),
         misconceptions={belief.id: belief for belief in beliefs},
         wrong=tuple(Answer(name, folder, "", *found) for name, found in data["wrong"].items()),
         right=(),
     )
+
+
+def _with_drawn(check: Check, packed: list[Any]) -> Check:
+    """Return the check with its random cases given, whatever the seed."""
+    cases = tuple(
+        Case(name, tuple({key: decode(value) for key, value in call.items()} for call in calls))
+        for name, calls in packed
+    )
+    return replace(check, random=(lambda _: cases) if cases else None)

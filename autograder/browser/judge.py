@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from autograder import recorded
 from autograder.browser import absent, course, home, numpy_free
+from autograder.grading import try_cases
 from autograder.limits import STUDENT
 from autograder.loaded import Loaded, late, no_function, not_understood, place, too_large
 from autograder.marking import mark, untouched
@@ -82,9 +83,10 @@ def answer(slug: str, source: str, trying: Trying | None = None) -> str:
     started = time.monotonic()
     run = _Run(plan.exercise, submission.cells, trying)
     with home.kept():
-        score = mark(plan, submission, run)
+        run.everything(plan)
+    score = mark(plan, submission, run)  # with the modules that the code has found, not with those that it leaves
     score = replace(score, duration_s=round(time.monotonic() - started, 4))
-    return _answer(score, _marks(run, score))
+    return _answer(score, _marks(run, score, plan))
 
 
 def slugs() -> str:
@@ -122,48 +124,59 @@ def _plan(slug: str) -> Plan:
 
 
 class _Run:
-    """One answer's runs in this interpreter."""
+    """One answer's runs in this interpreter: first everything is observed, then ``observe`` tells of it."""
 
     def __init__(self, exercise: Exercise, code: tuple[Cell, ...], trying: Trying | None) -> None:
         self._exercise, self._code, self._trying = exercise, code, trying
         self._failed: Observation | None = None
         self._function: Any = None
-        self._check: Check | None = None
         self._last: Case | None = None
-        self._started = False
+        self._seen: dict[tuple[str, int], Observation] = {}
         self.loaded = Loaded()
-        self.seen: dict[tuple[str, str], Observation] = {}
-        """What was observed, by the check's id and the case's name."""
+
+    def everything(self, plan: Plan) -> None:
+        """Run the code, and then every case of every check in order."""
+        checks = self._exercise.checks
+        for number, check in enumerate(checks, start=1):
+            if self._trying is not None:
+                self._trying(check.id, number, len(checks))
+            if number == 1:
+                self._load()
+            self._last = None
+            try_cases(check, plan.expectations.checks[check.id], self._observe)
+            if self._failed is None:
+                self._skip(check, numpy_free.between(check, self._last, None))
 
     def observe(self, check: Check, case: Case) -> Observation:
-        """Return what the answer does on one case."""
-        if self._check is not check:
-            if self._check is not None and self._function is not None:
-                self._skip(numpy_free.between(self._check, self._last, None))
-            self._check, self._last = check, None
-            if self._trying is not None:
-                number = [known.id for known in self._exercise.checks].index(check.id) + 1
-                self._trying(check.id, number, len(self._exercise.checks))
-        if not self._started:
-            self._started = True
-            self._load()
-        if self._failed is not None:
-            return self._failed
-        self._skip(numpy_free.between(check, self._last, case))
-        self._last = case
-        seen = self.seen[check.id, case.name] = self._try(check, case)
+        """Return what the answer did on one case."""
+        return self._seen[check.id, id(case)]
+
+    def seen(self, result: CheckResult, plan: Plan) -> Observation | None:
+        """Return what was observed on the case that a result shows."""
+        cases = plan.expectations.checks[result.id].cases
+        shown = next((case for case in cases if case.name == result.case), None)
+        return None if shown is None else self._seen.get((result.id, id(shown)))
+
+    def _observe(self, check: Check, case: Case) -> Observation:
+        if self._failed is None:
+            self._skip(check, numpy_free.between(check, self._last, case))
+            self._last = case
+        seen = self._try(check, case) if self._failed is None else self._failed
+        self._seen[check.id, id(case)] = seen
         return seen
 
-    def _skip(self, cases: Iterable[Case]) -> None:
-        assert self._check is not None
+    def _skip(self, check: Check, cases: Iterable[Case]) -> None:
         for case in cases:
-            self._try(self._check, case)
+            self._try(check, case)
 
     def _try(self, check: Check, case: Case) -> Observation:
         try:
             seen = observe(self._function, case, check.scenario, cell_of=cells.cell_of)
         except KeyboardInterrupt:  # nobody has pressed a key: the code raised it, which ends a process
             return Observation(ended="crashed", detail="the code raised KeyboardInterrupt, which ends the run")
+        except Exception as error:  # not the code's own, which are observed, but ours: it changed what we stand on
+            detail = f"the code changed Python itself, so that it cannot be tried ({type(error).__name__})"
+            return Observation(ended="crashed", detail=detail)
         return _heard(seen, case)
 
     def _load(self) -> None:
@@ -224,16 +237,19 @@ def _numbers(value: Any, limit: int) -> int | None:
 # -------------------------------------------------------------------------------- marks
 
 
-def _marks(run: _Run, score: Score) -> list[dict[str, Any]]:
+def _marks(run: _Run, score: Score, plan: Plan) -> list[dict[str, Any]]:
     marks = [_mark("", line, sentence(name)) for _, line, name in run.loaded.forbidden]
     marks += [_mark("", error.line, _said(error)) for error in run.loaded.errors]
-    marks += [_mark(result.id, error.line, _said(error)) for result in score.checks for error in _raised(run, result)]
+    marks += [
+        _mark(result.id, error.line, _said(error))
+        for result in score.checks
+        for error in _raised(run.seen(result, plan), result)
+    ]
     return [mark for mark in marks if mark["line"] is not None]
 
 
-def _raised(run: _Run, result: CheckResult) -> list[Raised]:
+def _raised(seen: Observation | None, result: CheckResult) -> list[Raised]:
     """Return the exception that a check failed by, in a list; none where it failed by something else."""
-    seen = run.seen.get((result.id, result.case))
     if result.status not in ("error", "memory", "forbidden") or seen is None:
         return []
     raised = [outcome.raised for outcome in seen.outcomes if outcome.raised is not None]

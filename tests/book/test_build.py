@@ -464,7 +464,8 @@ def test_the_script_installs_once_builds_and_says_where(tmp_path: Path) -> None:
         ),
         (
             {"jupyter_book": "", "npm": "echo noise; echo 'npm error code ENOTFOUND'; exit 1"},
-            "book: npm could not install MathJax and Pyodide: npm error code ENOTFOUND; the details are in build/assets/npm.log\n",
+            "book: npm could not install MathJax and Pyodide: npm error code ENOTFOUND; "
+            "the details are in build/assets/npm.log\n",
         ),
         (
             {"jupyter_book": r"printf 'x\n\033[91mpage.md:3: WARNING: no such target\033[0m\n'; exit 1", "npm": ""},

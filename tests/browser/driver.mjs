@@ -1,7 +1,7 @@
 /* Run the page's Python in Node: `node driver.mjs <Pyodide's folder> <solve's folder>`, one job a line on stdin.
  *
  * A job is {"slug", "source"} or {"run": Python source}; its answer is a line on stdout: {"ready": {...}} first, then
- * {"answer": ..., "tried": [check ids], "milliseconds"}, {"value": ...} or {"error": "..."}. */
+ * {"answer": ..., "tried": [check ids], "milliseconds"}, {"value": ...} or {"error": "...", "died"}. */
 
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -10,7 +10,7 @@ import { pathToFileURL } from "node:url";
 
 const [pyodideFolder, solveFolder] = process.argv.slice(2).map((name) => `${resolve(name)}/`);
 const { loadPyodide } = await import(pathToFileURL(`${pyodideFolder}pyodide.mjs`));
-const { start } = await import(pathToFileURL(`${solveFolder}python.mjs`));
+const { isFatal, lastLine, start } = await import(pathToFileURL(`${solveFolder}python.mjs`));
 const say = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
 
 const stages = [];
@@ -33,6 +33,6 @@ for await (const line of createInterface({ input: process.stdin })) {
     const answer = judge.answer(job.slug, job.source, (check) => tried.push(check));
     say({ answer, tried, clock: [judge.seconds(job.slug), judge.tooLate(job.slug)], milliseconds: performance.now() - since });
   } catch (error) {
-    say({ error: `${error.constructor.name}: ${error.message}`.trim().split("\n").at(-1) });
+    say({ error: lastLine(error), died: isFatal(error) });
   }
 }

@@ -66,7 +66,9 @@ def test_a_library_that_is_absent_says_where_the_code_runs() -> None:
         "import sys\nprint(sys.meta_path.count(absent.Finder))\n"
     )
     command = [sys.executable, "-S", "-c", code]
-    run = subprocess.run(command, capture_output=True, text=True, check=True, cwd=os.path.dirname(absent.__file__) + "/../..")
+    run = subprocess.run(
+        command, capture_output=True, text=True, check=True, cwd=os.path.dirname(absent.__file__) + "/../.."
+    )
     assert run.stdout.splitlines() == [
         f"NumPy is not there when Python runs in the page; {absent.ELSEWHERE}",
         "No module named 'torch'",

@@ -127,6 +127,21 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Tensor
     return result if out is None else out.copy_(result)
 
 
+def _floor_divided(a: Number, b: Number) -> Number:
+    if isinstance(a, int) and isinstance(b, int):
+        if b == 0:
+            raise RuntimeError("ZeroDivisionError")
+        return a // b
+    return a // b if b and math.isfinite(a) and math.isfinite(b) else _kept(math.floor)(divided(a, b))
+
+
+def floor_divide(input: Any, other: Any) -> Tensor:
+    """Return the quotient, rounded down; not of halves, whose quotient torch rounds in steps of its own."""
+    if result_type(input, other) in _HALVES:
+        absent("torch.floor_divide of float16 and bfloat16")
+    return _arithmetic(input, other, _floor_divided, wide="2")
+
+
 def reversed_div(input: Tensor, other: Any) -> Tensor:
     """Return ``other / input``, which torch computes by the reciprocal where ``other`` is a Python number."""
     return div(other, input) if isinstance(other, Tensor) else mul(div(1.0, input), other)
@@ -250,10 +265,10 @@ _rounded = _each("round", _kept(round))
 
 
 def nearest(input: Tensor, *, decimals: int = 0) -> Tensor:
-    """Return the nearest whole numbers, ties to even."""
-    if decimals:
-        absent("torch.round(decimals=...)")
-    return _rounded(input)
+    """Return the nearest whole numbers, or the nearest with so many decimals, ties to even."""
+    if decimals < 0:
+        absent("torch.round(decimals=...) below 0")
+    return div(_rounded(mul(input, 10.0**decimals)), 10.0**decimals) if decimals else _rounded(input)
 
 
 def magnitude(input: Tensor) -> Tensor:
@@ -370,6 +385,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "sub": sub,
     "mul": mul,
     "div": div,
+    "floor_divide": floor_divide,
     "neg": neg,
     "abs": magnitude,
     "square": square,

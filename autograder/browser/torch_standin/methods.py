@@ -105,6 +105,7 @@ _TWO: Final[dict[str, Callable[[Any, Any], Tensor]]] = {
     "sub": elementwise.sub,
     "mul": elementwise.mul,
     "truediv": elementwise.div,
+    "floordiv": elementwise.floor_divide,
     "pow": elementwise.power,
     "and": elementwise.bitwise_and,
     "or": elementwise.bitwise_or,

@@ -10,10 +10,11 @@ GROUPS: Final = {
         (),
     ),
     "Arithmetic": (
-        ("add", "sub", "mul", "div", "neg", "abs", "square", "sqrt", "pow", "maximum", "minimum", "addcmul"),
+        ("add", "sub", "mul", "div", "floor_divide", "neg", "abs", "square", "sqrt", "pow", "maximum", "minimum",
+         "addcmul"),
         (
-            "add", "sub", "mul", "div", "neg", "abs", "square", "sqrt", "pow", "add_", "sub_", "mul_", "div_", "neg_",
-            "abs_", "maximum", "minimum", "addcmul",
+            "add", "sub", "mul", "div", "floor_divide", "neg", "abs", "square", "sqrt", "pow", "add_", "sub_", "mul_",
+            "div_", "neg_", "abs_", "maximum", "minimum", "addcmul",
         ),
     ),
     "Exponents and rounding": (
@@ -57,8 +58,11 @@ GROUPS: Final = {
     ),
     "Gradients": (("no_grad", "inference_mode"), ("requires_grad_",)),
 }  # fmt: skip
-"""By the words of a page: (functions of torch, methods of a tensor). The operators + - * / ** == != < <= > >= & | ^ ~,
-``abs`` and indexing by number, slice, ``...`` and mask are there, too."""
+"""By the words of a page: (functions of torch, methods of a tensor)."""
+OPERATORS: Final = (
+    "+", "-", "*", "/", "//", "**", "==", "!=", "<", "<=", ">", ">=", "&", "|", "^", "<<", ">>", "~",
+)  # fmt: skip
+"""In place, too; and indexing by number, slice, ``...`` and mask."""
 DTYPES: Final = (
     "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64",
     "half", "float", "double", "int", "long", "short",

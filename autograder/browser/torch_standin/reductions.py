@@ -88,7 +88,7 @@ def _extreme(name: str, choose: Callable[[Number, Number], Number], empty: str) 
     def find(input: Tensor) -> Tensor:
         values = must(name, input)._values()
         if not values:
-            raise (IndexError if name.startswith("am") else RuntimeError)(empty)
+            raise RuntimeError(empty)
         found = values[0]
         for value in values:
             found = choose(found, value)

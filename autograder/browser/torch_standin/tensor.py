@@ -314,9 +314,11 @@ class Tensor:
         return made
 
     def reshape(self, *shape: Any) -> Tensor:
-        """Return it in another shape, over the same memory where its elements lie side by side."""
+        """Return it in another shape, over the same memory where its elements lie at equal distances there."""
         wanted = _shape_for(sizes_of(shape), len(self._places))
-        return self.contiguous()._over(wanted, self.contiguous()._places)
+        steps = {b - a for a, b in itertools.pairwise(self._places)}
+        source = self if len(steps) < 2 or wanted == list(self._shape) else self.clone()
+        return source._over(wanted, source._places)
 
     def flatten(self) -> Tensor:
         """Return it in one dimension."""

@@ -29,3 +29,13 @@ export async function start({ loadPyodide, indexURL, archive }, told = () => {})
     answer: (slug, source, trying) => JSON.parse(judge.answer(slug, source, trying)),
   };
 }
+
+/** Return what an error says in one line: of a Python traceback the last one. */
+export function lastLine(error) {
+  return String(error?.message ?? error).trim().split("\n").at(-1);
+}
+
+/** Return whether there is no Python left after an error: the stack or the memory that it lives in is used up. */
+export function isFatal(error) {
+  return error?.pyodide_fatal_error === true || error?.constructor?.name !== "PythonError";
+}

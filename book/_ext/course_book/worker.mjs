@@ -16,7 +16,7 @@
  * or, in place of the last one, {type: "failed", id, message}; or {type: "died", id, message}, id null before it is
  * ready: then there is no Python left in here, and the page must end this worker and make another. */
 
-import { start } from "./python.mjs";
+import { isFatal, lastLine, start } from "./python.mjs";
 
 const began = performance.now();
 const folder = new URL(new URL(import.meta.url).searchParams.get("pyodide"), import.meta.url).href;
@@ -52,8 +52,6 @@ self.addEventListener("message", async ({ data: { id, slug, source } }) => {
     const trying = (check, number, of) => say({ type: "trying", id, check, number, of });
     say({ type: "graded", id, ...judge.answer(slug, source, trying) });
   } catch (error) {
-    // An exception of Python's own leaves it usable; anything else (the stack is used up, memory is) does not.
-    const type = error?.constructor?.name === "PythonError" ? "failed" : "died";
-    say({ type, id, message: String(error?.message ?? error).trim().split("\n").at(-1) });
+    say({ type: isFatal(error) ? "died" : "failed", id, message: lastLine(error) });
   }
 });
