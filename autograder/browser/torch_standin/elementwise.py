@@ -127,19 +127,41 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Tensor
     return result if out is None else out.copy_(result)
 
 
-def _floor_divided(a: Number, b: Number) -> Number:
-    if isinstance(a, int) and isinstance(b, int):
-        if b == 0:
-            raise RuntimeError("ZeroDivisionError")
-        return a // b
-    return a // b if b and math.isfinite(a) and math.isfinite(b) else _kept(math.floor)(divided(a, b))
+def _floor_divided(a: int, b: int) -> int:
+    if b == 0:
+        raise RuntimeError("ZeroDivisionError")
+    return a // b
+
+
+def _floor_in(kind: Dtype) -> Callable[[float, float], float]:
+    """Return torch's way to round a quotient down: from the remainder, each step rounded to the dtype."""
+
+    def rounded(value: float) -> float:
+        return float(dtypes.convert([value], kind)[0])
+
+    def divide(a: float, b: float) -> float:
+        if b == 0 or not math.isfinite(a) or b != b:
+            return divided(a, b) if b == 0 else math.nan
+        rest = math.fmod(a, b)
+        whole = rounded(divided(rounded(a - rest), b))
+        if rest and (b < 0) != (rest < 0):
+            whole = rounded(whole - 1)
+        if whole == 0:
+            return math.copysign(0.0, divided(a, b))
+        if not math.isfinite(whole):
+            return whole
+        below = float(math.floor(whole))
+        return below + 1 if whole - below > 0.5 else below
+
+    return divide
 
 
 def floor_divide(input: Any, other: Any) -> Tensor:
     """Return the quotient, rounded down; not of halves, whose quotient torch rounds in steps of its own."""
-    if result_type(input, other) in _HALVES:
+    kind = result_type(input, other)
+    if kind in _HALVES:
         absent("torch.floor_divide of float16 and bfloat16")
-    return _arithmetic(input, other, _floor_divided, wide="2")
+    return _arithmetic(input, other, _floor_in(kind) if kind.kind == 2 else _floor_divided)
 
 
 def reversed_div(input: Tensor, other: Any) -> Tensor:
