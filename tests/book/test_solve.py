@@ -92,8 +92,8 @@ def test_a_browsers_worker_grades(site: Path, address: str, browser: Any, slug: 
     page.on("request", lambda request: asked.append(request.url))
     page.goto(address + page_file.name)
     assert not [url for url in asked if "pyodide" in url or "course.zip" in url]  # nothing before it is wanted
-    wrong = exercise.wrong[0]
-    heard = page.evaluate(RUN, [said["worker"], slug, [exercise.starter, exercise.solution, wrong.source]])
+    renamed = exercise.solution.replace(f"def {exercise.entry}(", "def other(")
+    heard = page.evaluate(RUN, [said["worker"], slug, [exercise.starter, exercise.solution, renamed]])
     page.close()
     assert [message["stage"] for message in heard if message["type"] == "loading"] == ["python", "course", "judge"]
     started = [message for message in heard if message["type"] == "started"]
@@ -104,5 +104,6 @@ def test_a_browsers_worker_grades(site: Path, address: str, browser: Any, slug: 
     records = [message["record"] for message in heard if message["type"] == "graded"]
     assert [record["status"] for record in records] == ["not_started", "graded", "graded"]
     assert records[1]["score"] == exercise.max_score
-    assert records[2]["score"] < exercise.max_score
+    assert records[2]["score"] == 0
+    assert f"here is no `{exercise.entry}`" in records[2]["reason"]
     assert all(url.startswith(address) for url in asked)
