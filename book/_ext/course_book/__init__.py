@@ -4,6 +4,7 @@
 ``beliefs``  the appendix of beliefs and claims
 ``graded``   an exercise out of its folder, with its notebook
 ``fresh``    a page is executed again when a figure module that it uses has changed
+``solve``    what pages need to run Python: Pyodide, a worker, an archive
 ``theme``    no request off the site, no script twice, our MathJax, logo and colors
 """
 
@@ -13,11 +14,11 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from course_book import beliefs, blocks, fresh, graded, theme
+from course_book import beliefs, blocks, fresh, graded, solve, theme
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register every part; Sphinx calls this."""
-    for part in (blocks, beliefs, graded, fresh, theme):
+    for part in (blocks, beliefs, graded, fresh, theme, solve):
         part.setup(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

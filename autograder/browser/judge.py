@@ -1,0 +1,248 @@
+"""Judge an answer in the page: source in, the record of ``autograder check --json`` out.
+
+``grade`` runs the student's code in this very interpreter. There is no wall around it, and no clock: the page ends the
+worker when its time is up, and ``seconds`` says when that is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from autograder import recorded
+from autograder.browser import absent, course, home, numpy_free
+from autograder.limits import STUDENT
+from autograder.loaded import Loaded, late, no_function, not_understood, place, too_large
+from autograder.marking import mark, untouched
+from autograder.models import (
+    Case,
+    Cell,
+    Check,
+    CheckResult,
+    Exercise,
+    Observation,
+    Opaque,
+    Outcome,
+    Raised,
+    Scalar,
+    Score,
+    Submission,
+    Tensor,
+)
+from autograder.notebooks import is_untouched
+from autograder.observations import decode_observation, encode_observation, observe
+from autograder.plan import Plan
+from autograder.report.records import json_line
+from autograder.sandbox import cells, frames
+from autograder.sandbox.forbid import sentence
+from autograder.values import BadValue
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+"""The folder that the archive was unpacked into."""
+_plans: Final[dict[str, Plan]] = {}
+
+Trying = Callable[[str, int, int], object]
+"""Is told, before a check runs: its id, its number from 1, and how many there are."""
+
+
+def grade(slug: str, source: str, trying: Trying | None = None) -> dict[str, Any]:
+    """Grade an answer with the inputs of the public seed.
+
+    Args:
+        slug: the exercise.
+        source: the whole text of the reader's editor.
+        trying: is told which check is about to run.
+
+    Returns:
+        The record, with the keys and values of ``autograder check --json``: status "graded" or "not_started".
+
+    Raises:
+        LookupError: there is no such exercise in the page.
+    """
+    return dict(json.loads(answer(slug, source, trying))["record"])
+
+
+def answer(slug: str, source: str, trying: Trying | None = None) -> str:
+    """Return, as JSON text, ``{"record": the record, "marks": [...]}``: what the page's worker posts.
+
+    ``marks`` are the lines for an editor to mark, in order: ``{"line", "text", "check"}``, where ``check`` is the id
+    of the check that met the exception, or "" where it left the code while that was being read in.
+    """
+    plan = _plan(slug)
+    data = source.encode("utf-8", "surrogatepass")
+    cell, path = Cell(1, source), Path(f"{slug}.py")
+    submission = Submission("", slug, path, (cell,), content_hash=hashlib.sha256(data).hexdigest())
+    if is_untouched(submission.cells, plan.exercise):
+        return _answer(untouched(plan, submission), [])
+    started = time.monotonic()
+    run = _Run(plan.exercise, submission.cells, trying)
+    with home.kept():
+        score = mark(plan, submission, run)
+    score = replace(score, duration_s=round(time.monotonic() - started, 4))
+    return _answer(score, _marks(run, score))
+
+
+def slugs() -> str:
+    """Return the exercises that are here, as a JSON list."""
+    return json.dumps(sorted(path.parent.name for path in ROOT.glob(f"exercises/*/{course.FILE}")))
+
+
+def seconds(slug: str) -> float:
+    """Return how long an answer may take before the page ends the worker."""
+    return _plan(slug).exercise.seconds
+
+
+def too_late(slug: str) -> str:
+    """Return what the page says when it has ended the worker: the words of ``autograder check``."""
+    text = late(seconds(slug))
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _answer(score: Score, marks: list[dict[str, Any]]) -> str:
+    return f'{{"record": {json_line(score)}, "marks": {json.dumps(marks)}}}'
+
+
+def _plan(slug: str) -> Plan:
+    if slug not in _plans:
+        absent.install()
+        exercise = course.load(slug, ROOT)
+        known = recorded.load(exercise)
+        if known is None:
+            raise LookupError(f"{slug}: what is recorded belongs to another version; build the book again")
+        _plans[slug] = numpy_free.plan(Plan(exercise, *known))
+    return _plans[slug]
+
+
+# ------------------------------------------------------------------------------ running
+
+
+class _Run:
+    """One answer's runs in this interpreter."""
+
+    def __init__(self, exercise: Exercise, code: tuple[Cell, ...], trying: Trying | None) -> None:
+        self._exercise, self._code, self._trying = exercise, code, trying
+        self._failed: Observation | None = None
+        self._function: Any = None
+        self._check: Check | None = None
+        self._last: Case | None = None
+        self._started = False
+        self.loaded = Loaded()
+        self.seen: dict[tuple[str, str], Observation] = {}
+        """What was observed, by the check's id and the case's name."""
+
+    def observe(self, check: Check, case: Case) -> Observation:
+        """Return what the answer does on one case."""
+        if self._check is not check:
+            if self._check is not None and self._function is not None:
+                self._skip(numpy_free.between(self._check, self._last, None))
+            self._check, self._last = check, None
+            if self._trying is not None:
+                number = [known.id for known in self._exercise.checks].index(check.id) + 1
+                self._trying(check.id, number, len(self._exercise.checks))
+        if not self._started:
+            self._started = True
+            self._load()
+        if self._failed is not None:
+            return self._failed
+        self._skip(numpy_free.between(check, self._last, case))
+        self._last = case
+        seen = self.seen[check.id, case.name] = self._try(check, case)
+        return seen
+
+    def _skip(self, cases: Iterable[Case]) -> None:
+        assert self._check is not None
+        for case in cases:
+            self._try(self._check, case)
+
+    def _try(self, check: Check, case: Case) -> Observation:
+        try:
+            seen = observe(self._function, case, check.scenario, cell_of=cells.cell_of)
+        except KeyboardInterrupt:  # nobody has pressed a key: the code raised it, which ends a process
+            return Observation(ended="crashed", detail="the code raised KeyboardInterrupt, which ends the run")
+        return _heard(seen, case)
+
+    def _load(self) -> None:
+        parsed = cells.parse(self._code)
+        if hits := tuple(cells.forbidden(parsed, self._exercise.forbids)):
+            self.loaded = Loaded(hits)
+        else:
+            ran = cells.run(parsed)
+            self._function = cells.entry_of(ran, self._exercise.entry)
+            self.loaded = Loaded(
+                defined=self._exercise.entry in ran.namespace,
+                callable=self._function is not None,
+                errors=tuple(ran.errors),
+                notes=tuple(ran.notes),
+                output=ran.output,
+            )
+        self._failed = no_function(self.loaded, self._exercise.entry)
+
+
+def _heard(seen: Observation, case: Case) -> Observation:
+    """Return an observation as it arrives from a confined process, within the same limits."""
+    size, elements = STUDENT.answer(case)
+    if (few := _numbers((seen.outcomes, seen.output), elements // 2)) is not None and few * _BYTES < size:
+        return seen  # by far within the limits, as nearly all are
+    try:
+        return decode_observation(frames.read(frames.written(encode_observation(seen)), size), elements=elements)
+    except frames.TooLarge:
+        return too_large(frames.LIMIT)
+    except (frames.BadFrame, BadValue) as error:
+        return not_understood(error)
+
+
+_BYTES: Final = 32
+"""No number takes more as JSON."""
+
+
+def _numbers(value: Any, limit: int) -> int | None:
+    """Return about how many numbers an observation holds, or as much text; None where it is more than ``limit``."""
+    if isinstance(value, str):
+        count = 1 + len(value) // 4
+    elif isinstance(value, (Outcome, Raised, Tensor, Scalar, Opaque)):
+        return _numbers([getattr(value, name) for name in value.__slots__], limit)
+    elif isinstance(value, Mapping):
+        return _numbers([*value, *value.values()], limit)
+    elif isinstance(value, (list, tuple)):
+        count = 1 + len(value)
+        if not {int, float, bool}.issuperset(map(type, value)):
+            for item in value:
+                inside = _numbers(item, limit - count) if count <= limit else None
+                if inside is None:
+                    return None
+                count += inside
+    else:
+        count = 1
+    return count if count <= limit else None
+
+
+# -------------------------------------------------------------------------------- marks
+
+
+def _marks(run: _Run, score: Score) -> list[dict[str, Any]]:
+    marks = [_mark("", line, sentence(name)) for _, line, name in run.loaded.forbidden]
+    marks += [_mark("", error.line, _said(error)) for error in run.loaded.errors]
+    marks += [_mark(result.id, error.line, _said(error)) for result in score.checks for error in _raised(run, result)]
+    return [mark for mark in marks if mark["line"] is not None]
+
+
+def _raised(run: _Run, result: CheckResult) -> list[Raised]:
+    """Return the exception that a check failed by, in a list; none where it failed by something else."""
+    seen = run.seen.get((result.id, result.case))
+    if result.status not in ("error", "memory", "forbidden") or seen is None:
+        return []
+    raised = [outcome.raised for outcome in seen.outcomes if outcome.raised is not None]
+    return [error for error in raised if result.returned == f"raised {error.type_name}"][:1]
+
+
+def _said(error: Raised) -> str:
+    return place(replace(error, cell=None, line=None, source=""))
+
+
+def _mark(check: str, line: int | None, text: str) -> dict[str, Any]:
+    return {"line": line, "text": text, "check": check}

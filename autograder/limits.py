@@ -1,0 +1,44 @@
+"""What one submission may use, and how large its answers may be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from autograder.models import Case, Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one submission may use."""
+
+    memory: int = 512 * 2**20
+    """Bytes of data above what the warm process has."""
+    cpu: int = 120
+    """Seconds of processor time; the wall clock is the runner's."""
+    file: int = 16 * 2**20
+    """Bytes that a file may have."""
+    frame: int = 2**19
+    """Bytes that any answer may have, beside what its question earns it."""
+    elements: int = 20_000
+    """Elements that any answer may have, beside what its question earns it."""
+
+    def answer(self, case: Case) -> tuple[int, int]:
+        """Return how many bytes, and how many elements, the answer to one case may have."""
+        size = _size(tuple(case.calls))
+        return self.frame + 64 * size, self.elements + 4 * size
+
+
+STUDENT: Final = Limits()
+
+
+def _size(value: Any) -> int:
+    """Return how many elements a plain value has: an answer may be a few times as large as its question."""
+    if isinstance(value, Tensor):
+        return len(value.values)
+    if isinstance(value, Mapping):
+        return sum(map(_size, value.values()))
+    if isinstance(value, (list, tuple)):
+        return sum(map(_size, value)) if len(value) < 100 else len(value)
+    return 1

@@ -1,0 +1,59 @@
+/* The worker in which a page's Python lives. Its address carries that of Pyodide's folder:
+ *
+ *     new Worker(new URL(solve.worker, document.baseURI), { type: "module" })
+ *
+ * where `solve` is the JSON of the page's <script id="hp-solve">. It says, in this order:
+ *
+ *     {type: "loading", stage: "python" | "course" | "judge"}
+ *     {type: "ready", milliseconds}
+ *
+ * and answers {id, slug, source}, one at a time, with
+ *
+ *     {type: "started", id, seconds, tooLate}        the page's clock: end the worker after so many seconds, say tooLate
+ *     {type: "trying", id, check, number, of}        before each check
+ *     {type: "graded", id, record, marks}            see autograder/browser/judge.py
+ *
+ * or, in place of the last one, {type: "failed", id, message}; or {type: "died", id, message}, id null before it is
+ * ready: then there is no Python left in here, and the page must end this worker and make another. */
+
+import { start } from "./python.mjs";
+
+const began = performance.now();
+const folder = new URL(new URL(import.meta.url).searchParams.get("pyodide"), import.meta.url).href;
+const say = (message) => self.postMessage(message);
+
+async function archive() {
+  const response = await fetch(new URL("course.zip", import.meta.url));
+  if (!response.ok) throw new Error(`${response.status} ${response.statusText}: ${response.url}`);
+  return response.arrayBuffer();
+}
+
+async function load() {
+  const [{ loadPyodide }, bytes] = await Promise.all([import(`${folder}pyodide.mjs`), archive()]);
+  const from = { loadPyodide, indexURL: folder, archive: bytes };
+  return start(from, (stage) => say({ type: "loading", stage }));
+}
+
+const python = load();
+python.then(
+  () => say({ type: "ready", milliseconds: performance.now() - began }),
+  (error) => say({ type: "died", id: null, message: String(error) }),
+);
+
+self.addEventListener("message", async ({ data: { id, slug, source } }) => {
+  let judge;
+  try {
+    judge = await python;
+  } catch {
+    return; // the page was told
+  }
+  try {
+    say({ type: "started", id, seconds: judge.seconds(slug), tooLate: judge.tooLate(slug) });
+    const trying = (check, number, of) => say({ type: "trying", id, check, number, of });
+    say({ type: "graded", id, ...judge.answer(slug, source, trying) });
+  } catch (error) {
+    // An exception of Python's own leaves it usable; anything else (the stack is used up, memory is) does not.
+    const type = error?.constructor?.name === "PythonError" ? "failed" : "died";
+    say({ type, id, message: String(error?.message ?? error).trim().split("\n").at(-1) });
+  }
+});
