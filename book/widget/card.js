@@ -111,11 +111,12 @@ export class Card {
 
   /** Show the code of a record that another page has written, or an earlier visit. */
   adopt(entry, first) {
-    if (!entry?.code) return;
+    if (!entry) return;
+    const code = entry.code || this.starter;
     if (first) {
       this.saved = entry.saved;
-      this.field.replace(entry.code);
-      if (entry.version !== this.exercise.version && entry.code !== this.starter)
+      this.field.replace(code);
+      if (entry.code && entry.version !== this.exercise.version)
         this.notice("changed", "This exercise has changed since you wrote this. Your code is as you left it: run it again.");
       return;
     }
@@ -124,8 +125,8 @@ export class Card {
     clearTimeout(this.saving); // the newer one wins
     this.saving = 0;
     const mine = this.field.text;
-    if (mine === entry.code) return;
-    this.quietly(() => this.field.replace(entry.code));
+    if (mine === code) return;
+    this.quietly(() => this.field.replace(code));
     const back = () => {
       this.field.replace(mine);
       this.changed();
@@ -159,7 +160,8 @@ export class Card {
 
   keep(change) {
     this.saved = Date.now();
-    this.store.write(this.slug, { code: this.field.text, version: this.exercise.version, saved: this.saved, ...change });
+    const code = this.field.text === this.starter ? "" : this.field.text;
+    this.store.write(this.slug, { code, version: this.exercise.version, saved: this.saved, ...change });
     const words = {
       full: "This browser's storage is full, so what you write is kept only while this page is open. Download your notebook, or export your progress on the start page.",
       forbidden: "This browser lets pages keep nothing, so what you write is kept only while this page is open. Download your notebook before you close it.",
@@ -183,7 +185,7 @@ export class Card {
   }
 
   drawState() {
-    const state = stateOf(this.store.read(this.slug), this.exercise, this.starter);
+    const state = stateOf(this.store.read(this.slug), this.exercise);
     this.chip.replaceChildren(...(state.sign ? [h("span", { "aria-hidden": "true" }, `${state.sign} `), state.words] : []));
     this.chip.classList.toggle("hp-all", state.solved);
   }
@@ -198,7 +200,9 @@ export class Card {
     this.told = text;
   }
 
-  say(text) {
+  /** Say something under the buttons; `heard`: only to those who listen, because the results show it. */
+  say(text, heard = false) {
+    this.status.classList.toggle("hp-unseen", heard);
     if (this.status.textContent !== text) this.status.textContent = text;
   }
 
@@ -232,16 +236,21 @@ export class Card {
     this.stopButton.hidden = true;
     if (focused) this.runButton.focus();
     this.out.removeAttribute("aria-busy");
-    this.finish(outcome, source);
+    try {
+      this.finish(outcome, source);
+    } catch (error) {
+      // The reader's code shares the worker, and can send in its name what is no record.
+      this.finish({ kind: "broken", message: String(error), loading: false }, source);
+    }
   }
 
   finish(outcome, source) {
     if (outcome.kind === "result") this.graded(outcome, source);
     else if (outcome.kind === "stopped") {
-      this.say("Stopped.");
+      this.say("Stopped.", true);
       this.show([h("p", { class: "hp-headline" }, "Stopped"), h("p", {}, "Your code is as you left it. Python is started anew.")]);
     } else if (outcome.kind === "timeout") {
-      this.say("Out of time.");
+      this.say("Out of time.", true);
       this.show([
         h("p", { class: "hp-headline" }, "Out of time"),
         h("p", {}, ticked(outcome.message)),
@@ -252,7 +261,7 @@ export class Card {
       const advice = outcome.loading
         ? "Is the network there? Your code is kept; run it again when it is."
         : "The code ran out of what a browser gives it: memory, or room for calls within calls. Python is started anew; your code is as you left it.";
-      this.say(`${what}.`);
+      this.say(`${what}.`, true);
       this.show([
         h("p", { class: "hp-headline" }, what),
         h("p", {}, advice),
@@ -264,22 +273,23 @@ export class Card {
   graded({ record, marks }, source) {
     const goTo = (line) => this.field.goTo(line);
     this.field.mark(this.field.text === source ? marks.map((mark) => mark.line) : []);
-    this.say(record.status === "graded" ? headline(record) : "Not started yet.");
+    const { score, max_score: max } = record;
+    const full = isFull(record) ? ` ${number(score)} of ${number(max)} points.` : "";
+    this.say(record.status === "graded" ? headline(record) + full : "Not started yet.", true);
     this.show([...results(record, { marks, root: ROOT, goTo }), ...this.output(record.output)]);
     if (record.status !== "graded") return;
     const before = this.store.read(this.slug);
     const change = {};
     const best = before?.best;
-    const { score, max_score: max } = record;
-    if (!best || score / max >= best.score / best.max || best.version !== this.exercise.version)
-      if (!isSolved({ best: best ?? { score: 0, max: 1 } }) || isFull(record)) change.best = { score, max, version: this.exercise.version };
+    // What was solved stays solved, also where the exercise has changed since, until it is solved anew.
+    const old = best && best.version !== this.exercise.version && !isSolved({ best });
+    if (!best || old || score / max >= best.score / best.max) change.best = { score, max, version: this.exercise.version };
     const digest = digested(source);
     if (digest !== before?.tried && !sharedTrouble(record.checks)) {
       change.tried = digest;
       change.tries = (before?.tries ?? 0) + 1;
     }
     this.keep(change);
-    if (change.best && isFull(record)) this.say(`${headline(record)} ${number(score)} of ${number(max)} points.`);
   }
 
   output(text) {

@@ -8,13 +8,13 @@ import { exported, imported, MOST } from "./transfer.js";
 import { number } from "./words.js";
 
 /** Return the state of an exercise in words, with the sign that stands before it. */
-export function stateOf(entry, exercise, starter = null) {
+export function stateOf(entry, exercise) {
   if (isSolved(entry)) {
     const old = !entry.told && entry.best.version !== exercise.version;
     return { sign: "✓", words: old ? "Solved, as it was before it changed" : "Solved", solved: true };
   }
   if (entry?.best) return { sign: "◐", words: `${number(entry.best.score)} of ${number(entry.best.max)} points`, solved: false };
-  if (entry && entry.code && entry.code !== starter) return { sign: "◐", words: "Begun", solved: false };
+  if (entry?.code) return { sign: "◐", words: "Begun", solved: false };
   return { sign: "", words: "Not yet", solved: false };
 }
 

@@ -100,7 +100,7 @@ function code(text) {
 
 /** Return the address of a section of the book; "" for what is none. */
 function section(see, root) {
-  return /^book\/[\w-]+\.html(#[\w-]+)?$/.test(see ?? "") ? new URL(see.slice("book/".length), root).href : "";
+  return /^book\/[\w-]+\.html(#[\w-]*)?$/.test(see ?? "") ? new URL(see.slice("book/".length), root).href : "";
 }
 
 function link(line, goTo) {

@@ -1,6 +1,7 @@
 // What a reader wrote and reached, kept in this browser: one record an exercise, so that two pages never write the same.
 //
-//   code     what stands in the editor            saved    when, in milliseconds
+//   code     what stands in the editor, "" for    saved    when, in milliseconds
+//            the starter
 //   version  the exercise's, as it was then       tries    how many different answers were run to the end
 //   tried    the last of them, as a digest        best     {score, max, version} of the best run, or null
 //   told     what a reader says of an exercise that only runs elsewhere: true where it is solved

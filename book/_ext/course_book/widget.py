@@ -86,7 +86,7 @@ def bundle(modules: Path, static: Path, exercises: Mapping[str, Mapping[str, Any
 def _bundled(program: Path, modules: Path, folder: Path, name: str, *more: str) -> tuple[Path, set[str]]:
     """Bundle one script; return its file, and the packages of which there is something in it."""
     facts = folder / f"{name}.meta.json"
-    output = (f"--outdir={folder}", "--entry-names=[name]-[hash]", f"--metafile={facts}")
+    output = (f"--outdir={folder}", f"--metafile={facts}")
     done = subprocess.run(
         [str(program), str(SOURCES / f"{name}.js"), *_OPTIONS, *output, *more],
         capture_output=True,
@@ -100,7 +100,9 @@ def _bundled(program: Path, modules: Path, folder: Path, name: str, *more: str) 
     facts.unlink()
     packages = {path.partition("node_modules/")[2] for path in output_facts["inputs"] if "node_modules/" in path}
     names = {"/".join(path.split("/")[: 2 if path.startswith("@") else 1]) for path in packages}
-    (path,) = folder.glob(f"{name}-*.js")
+    written = folder / f"{name}.js"
+    # Not esbuild's own hash: it depends on where the sources lie.
+    path = written.rename(folder / f"{name}-{hashlib.sha256(written.read_bytes()).hexdigest()[:8]}.js")
     return path, names
 
 
