@@ -42,6 +42,9 @@ export class Card {
     });
     // A page that comes back from the browser's memory has not heard what others wrote.
     window.addEventListener("pageshow", () => this.adopt(store.read(this.slug), false));
+    window.addEventListener("beforeunload", (event) => {
+      if (store.trouble && this.field.text !== this.starter) event.preventDefault(); // the browser asks
+    });
     for (const leaving of ["pagehide", "visibilitychange"]) window.addEventListener(leaving, () => this.flush());
   }
 
@@ -193,11 +196,12 @@ export class Card {
   // ---------------------------------------------------------------------- a run
 
   loading(text, share) {
-    this.bar.hidden = !text;
+    const waiting = text && (this.running || this.field.opening);
+    this.bar.hidden = !waiting;
     this.bar.value = share;
-    if (this.running && text) this.say(text);
-    else if (!this.running && this.told !== text) this.say(text && this.field.editor ? text : "");
-    this.told = text;
+    if (waiting) this.say(text);
+    else if (this.waited && !this.running) this.say("");
+    this.waited = waiting;
   }
 
   /** Say something under the buttons; `heard`: only to those who listen, because the results show it. */

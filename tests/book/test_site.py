@@ -119,6 +119,20 @@ def test_no_page_could_ask_another_site_for_a_script_or_a_style(site: Path) -> N
         assert not [host for host in ("unpkg.com", "jsdelivr", "cdnjs", "googleapis") if host in text], path.name
 
 
+def test_a_page_may_load_nothing_from_elsewhere(visits: dict[str, Visit], browser: Any, address: str) -> None:
+    page = browser.new_page()
+    for name in pages():
+        page.goto(f"{address}{name}.html")
+        assert page.locator("meta[http-equiv=Content-Security-Policy]").count() == 1
+    refused: list[str] = []
+    page.on("console", lambda message: refused.append(message.text))
+    page.evaluate("fetch('https://elsewhere.test/').catch(() => {})")
+    page.evaluate("document.body.append(Object.assign(new Image(), {src: 'https://elsewhere.test/x.png'}))")
+    page.wait_for_function("document.querySelector('img[src*=elsewhere]').complete")
+    page.close()
+    assert sum("Content Security Policy" in text for text in refused) == 2
+
+
 def test_every_link_inside_the_site_leads_somewhere(visits: dict[str, Visit], address: str) -> None:
     missing = []
     files: dict[str, int] = {}
