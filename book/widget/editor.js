@@ -112,7 +112,7 @@ export function mount(parent, { text, label, help, changed, run }) {
         syntaxHighlighting(COLORS),
         marks,
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, indentWithTab]),
-        EditorView.contentAttributes.of({ "aria-label": label, "aria-describedby": help }),
+        EditorView.contentAttributes.of({ "aria-label": label, "aria-describedby": help, tabindex: "0" }),
         EditorView.updateListener.of((update) => update.docChanged && changed(update.state.doc.toString())),
         LAYOUT,
       ],

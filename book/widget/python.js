@@ -11,8 +11,6 @@ const STAGES = {
 
 /** Return why this browser cannot run Python, as a sentence; "" where it can. */
 export function cannot() {
-  if (!location.protocol.startsWith("http"))
-    return "A page that is opened from a file cannot start Python. Serve the book with `make run`, and open it there.";
   const missing = [];
   if (typeof Worker === "undefined") missing.push("web workers");
   if (typeof WebAssembly === "undefined") missing.push("WebAssembly");

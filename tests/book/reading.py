@@ -14,7 +14,7 @@ SLUG: Final = "decode_float16"
 PAGE: Final = "01_sixteen_bits.html"
 START: Final = "00_start_here.html"
 PHONE: Final = {"width": 390, "height": 844}
-PATIENCE: Final = 90_000
+PATIENCE: Final = 240_000
 """Milliseconds that a busy machine gets for any one thing; nothing is measured by it."""
 ANSWER: Final = """\
 import math
