@@ -66,14 +66,15 @@ function table(store) {
   const map = mapTable();
   if (!map) return;
   const [head] = map.tHead.rows;
-  if (!head.querySelector(".hp-yours")) head.append(h("th", { class: "hp-yours" }, "Yours"));
+  // Beside the name, so that a phone shows it, too.
+  if (!head.querySelector(".hp-yours")) head.cells[0].after(h("th", { class: "hp-yours" }, "Yours"));
   for (const row of map.tBodies[0].rows) {
     const slug = row.querySelector('a[href*="#exercise-"]')?.hash.slice("#exercise-".length);
     row.querySelector(".hp-yours")?.remove();
     const exercise = EXERCISES[slug];
     const state = exercise ? stateOf(store.read(slug), exercise) : { sign: "", words: "" };
     const text = state.sign ? [h("span", { "aria-hidden": "true" }, `${state.sign} `), state.words] : state.words;
-    row.append(h("td", { class: `hp-yours${state.solved ? " hp-all" : ""}`, "data-slug": slug }, text));
+    row.cells[0].after(h("td", { class: `hp-yours${state.solved ? " hp-all" : ""}`, "data-slug": slug }, text));
   }
 }
 

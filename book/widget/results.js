@@ -66,8 +66,8 @@ function why(check, { root, goTo, line, again }) {
   else {
     if (check.rule) parts.push(h("p", { class: "hp-rule" }, ticked(check.rule)));
     if (check.call) {
-      const which = check.case ? ` (${visible(check.case).replaceAll("\n", "\\n")})` : "";
-      parts.push(h("p", { class: "hp-label" }, `Called${which}`), code(check.call));
+      const which = check.case ? h("span", { class: "hp-case" }, ` (${visible(check.case).replaceAll("\n", "\\n")})`) : null;
+      parts.push(h("p", { class: "hp-label" }, "Called", which), code(check.call));
     }
     if (check.status === "failed" && check.call)
       parts.push(

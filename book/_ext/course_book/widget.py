@@ -150,7 +150,6 @@ def _add_scripts(app: Sphinx, page: str, template: str, context: dict[str, Any],
         return
     solves = bool(app.env.metadata.get(page, {}).get("graded"))
     if solves:
-        app.add_js_file("from_file.js", loading_method="defer")
         editor = scripts["editor"]
         address = f"./{'../' * page.count('/')}_static/{editor.path}"
         app.add_js_file(
