@@ -104,9 +104,13 @@ export class Card {
   introduce(how) {
     const [first] = how.childNodes;
     if (first?.nodeType === Node.TEXT_NODE) first.data = first.data.replace(/^Write /, "Or write ");
+    const torch = /^\s*(from|import) torch\b/m.test(this.starter)
+      ? "What is called torch here is a small stand-in: it has the operations that this exercise needs, and rounds as " +
+        "PyTorch does on a CPU. PyTorch itself and NumPy are not made for browsers."
+      : "Python's standard library is there. NumPy and PyTorch are not: they are not made for browsers.";
     const words =
       "Write your answer below the task and run its checks right here: nothing to install, no account, nothing leaves " +
-      "your browser. Python's standard library is there. NumPy and PyTorch are not: they are not made for browsers.";
+      `your browser. ${torch}`;
     how.before(h("p", { class: "hp-how hp-here" }, words));
   }
 

@@ -13,6 +13,7 @@ from urllib.parse import urldefrag
 import pytest
 import yaml
 from axe_core_python.sync_playwright import Axe
+from reading import until
 
 from autograder import catalog
 
@@ -128,7 +129,7 @@ def test_a_page_may_load_nothing_from_elsewhere(visits: dict[str, Visit], browse
     page.on("console", lambda message: refused.append(message.text))
     page.evaluate("fetch('https://elsewhere.test/').catch(() => {})")
     page.evaluate("document.body.append(Object.assign(new Image(), {src: 'https://elsewhere.test/x.png'}))")
-    page.wait_for_function("document.querySelector('img[src*=elsewhere]').complete")
+    until(page, "document.querySelector('img[src*=elsewhere]').complete")
     page.close()
     assert sum("Content Security Policy" in text for text in refused) == 2
 
@@ -389,7 +390,7 @@ def test_the_keyboard_scrolls_wide_code_that_was_folded(open_page: Any, site: Pa
     page.evaluate("document.querySelectorAll('details.hide').forEach(e => e.open = true)")
     unreached = """[...document.querySelectorAll('details.hide pre')]
         .filter(e => e.scrollWidth > e.clientWidth && e.tabIndex < 0).length === 0"""
-    page.wait_for_function(unreached, timeout=5000)
+    until(page, unreached)
 
 
 def test_there_is_one_search_field_and_a_favicon(open_page: Any) -> None:

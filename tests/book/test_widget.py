@@ -5,13 +5,16 @@ from __future__ import annotations
 import base64
 import hashlib
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from course_book import widget
-from course_book.graded import file_url
+from course_book.graded import file_url, how
 from sphinx.errors import ExtensionError
+
+from autograder import catalog
 
 ROOT = Path(__file__).resolve().parents[2]
 ONE = {"double": {"page": "01.html", "title": "Double", "version": "1", "max": 3.0}}
@@ -80,6 +83,12 @@ def test_a_script_that_cannot_be_bundled_is_an_error_in_esbuild_s_words(
     monkeypatch.setattr(widget, "SOURCES", sources)
     with pytest.raises(ExtensionError, match=r"(?s)book/widget/solve\.js could not be bundled.*store\.js:1:13"):
         bundled(modules, tmp_path / "static", ONE)
+
+
+def test_what_needs_torch_says_so_without_a_script() -> None:
+    exercise = catalog.load("decode_float16", ROOT)
+    assert "torch" not in how(exercise, False)
+    assert how(replace(exercise, runs_on=("torch",)), True).startswith("This one needs torch, and no browser has it. ")
 
 
 @pytest.mark.parametrize(

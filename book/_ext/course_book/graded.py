@@ -67,7 +67,7 @@ class Graded(Block):
             Element.of("p", text(label), class_="hp-label"),
             Element.of("h3", text(exercise.title)),
             Element.of("div", *links, class_="hp-links"),
-            Element.of("p", *self.inline(_how(exercise, bool(colab))), class_="hp-how"),
+            Element.of("p", *self.inline(how(exercise, bool(colab))), class_="hp-how"),
             class_="hp-graded-head",
         )
 
@@ -93,7 +93,8 @@ class Graded(Block):
         return [Element.of("details", summary, body, *self.hints(exercise, number + 1), class_="hp-fold hp-hint")]
 
 
-def _how(exercise: Exercise, colab: bool) -> str:
+def how(exercise: Exercise, colab: bool) -> str:
+    """Return where an exercise is answered when no script runs, as MyST; `colab`: whether the card links to Colab."""
     colab_words = "" if colab else " In Colab, choose *File → Upload notebook*."
     where = "" if "browser" in exercise.runs_on else "This one needs torch, and no browser has it. "
     return (
