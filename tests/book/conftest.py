@@ -8,11 +8,15 @@ import http.server
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from reading import PAGE, SLUG, Reader
+
+from autograder import catalog
+from autograder.models import Exercise
 
 ROOT = Path(__file__).resolve().parents[2]
 BOOK = ROOT / "book"
@@ -51,3 +55,39 @@ def address(site: Path) -> Iterator[str]:
         yield f"http://127.0.0.1:{server.server_port}/"
         server.shutdown()
         thread.join()
+
+
+@pytest.fixture
+def reader(browser: Any, address: str) -> Iterator[Callable[..., Reader]]:
+    """Return a function that makes a reader with a browser of their own; what must not happen is looked at last."""
+    readers: list[Reader] = []
+
+    def made(*, like: Reader | None = None, forgiven: tuple[str, ...] = (), before: str = "", **kind: Any) -> Reader:
+        context = like.page.context if like else browser.new_context(accept_downloads=True, **kind)
+        if before:
+            context.add_init_script(before)
+        readers.append(Reader(context.new_page(), address, forgiven=forgiven))
+        return readers[-1]
+
+    yield made
+    pasts = [one.past() for one in readers]
+    for one in readers:
+        one.page.context.close()
+    assert pasts == [([], [])] * len(readers)
+
+
+@pytest.fixture(scope="module")
+def warm(browser: Any, address: str) -> Iterator[Reader]:
+    """Return a reader who stays on the page, so that Python is loaded once for many tests."""
+    context = browser.new_context(accept_downloads=True)
+    one = Reader(context.new_page(), address).open(PAGE)
+    yield one
+    past = one.past()
+    context.close()
+    assert past == ([], [])
+
+
+@pytest.fixture(scope="session")
+def exercise() -> Exercise:
+    """Return the exercise that the tests of the page solve."""
+    return catalog.load(SLUG, ROOT)

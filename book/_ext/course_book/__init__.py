@@ -5,6 +5,7 @@
 ``graded``   an exercise out of its folder, with its notebook
 ``fresh``    a page is executed again when a figure module that it uses has changed
 ``solve``    what pages need to run Python: Pyodide, a worker, an archive
+``widget``   our scripts: the exercises' cards, an editor, the reader's progress
 ``theme``    no request off the site, no script twice, our MathJax, logo and colors
 """
 
@@ -14,11 +15,11 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from course_book import beliefs, blocks, fresh, graded, solve, theme
+from course_book import beliefs, blocks, fresh, graded, solve, theme, widget
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register every part; Sphinx calls this."""
-    for part in (blocks, beliefs, graded, fresh, theme, solve):
+    for part in (blocks, beliefs, graded, fresh, theme, solve, widget):
         part.setup(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

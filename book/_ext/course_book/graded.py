@@ -38,7 +38,10 @@ class Graded(Block):
                 self.env.note_dependency(str(path))
         used = self.env.metadata[self.env.docname].setdefault("graded", [])
         used.append(slug)
-        card = Element.of("section", class_="hp-graded", id=f"exercise-{slug}", aria_label=exercise.title)
+        facts = {"data-exercise": slug}
+        if solution := file_url(self.config.course_repository, self.config.course_branch, f"solutions/{slug}.py"):
+            facts["data-solution"] = solution
+        card = Element.of("section", class_="hp-graded", id=f"exercise-{slug}", aria_label=exercise.title, **facts)
         card += [self.head(exercise), self.statement(exercise), self.starter(exercise), *self.hints(exercise, 0)]
         return [card]
 
@@ -64,7 +67,7 @@ class Graded(Block):
             Element.of("p", text(label), class_="hp-label"),
             Element.of("h3", text(exercise.title)),
             Element.of("div", *links, class_="hp-links"),
-            Element.of("p", *self.inline(_how(exercise.slug, bool(colab))), class_="hp-how"),
+            Element.of("p", *self.inline(how(exercise, bool(colab))), class_="hp-how"),
             class_="hp-graded-head",
         )
 
@@ -90,11 +93,13 @@ class Graded(Block):
         return [Element.of("details", summary, body, *self.hints(exercise, number + 1), class_="hp-fold hp-hint")]
 
 
-def _how(slug: str, colab: bool) -> str:
+def how(exercise: Exercise, colab: bool) -> str:
+    """Return where an exercise is answered when no script runs, as MyST; `colab`: whether the card links to Colab."""
     colab_words = "" if colab else " In Colab, choose *File → Upload notebook*."
+    where = "" if "browser" in exercise.runs_on else "This one needs torch, and no browser has it. "
     return (
-        "Write your answer in the notebook, and run its check cells whenever you like."
-        f"{colab_words} From a terminal: `autograder check {slug}.ipynb`."
+        f"{where}Write your answer in the notebook, and run its check cells whenever you like."
+        f"{colab_words} From a terminal: `autograder check {exercise.slug}.ipynb`."
     )
 
 
@@ -114,6 +119,14 @@ def colab_url(repository: str, branch: str, slug: str) -> str:
         return ""
     path = parts.path.strip("/").removesuffix(".git")
     return f"https://colab.research.google.com/github/{path}/blob/{branch}/exercises/{slug}/{slug}.ipynb"
+
+
+def file_url(repository: str, branch: str, path: str) -> str:
+    """Return the address at which a file of the repository is shown; "" where there is no such page."""
+    between = {"github.com": "blob", "gitlab.com": "-/blob", "bitbucket.org": "src"}.get(
+        urlsplit(repository).hostname or ""
+    )
+    return f"{repository.rstrip('/').removesuffix('.git')}/{between}/{branch}/{path}" if between else ""
 
 
 def _write_notebooks(app: Sphinx, exception: Exception | None) -> None:

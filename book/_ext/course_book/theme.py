@@ -23,7 +23,18 @@ MATHJAX = "mathjax"
 HOSTS = ("github.com", "gitlab.com", "bitbucket.org")
 """Where the theme can make a link to a repository; elsewhere there is no such button."""
 _PARTS = ("tex-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions")
+# What a page may load: what comes with it. The theme's scripts stand in the pages; Pyodide is WebAssembly; ``file:`` is
+# for pages that are opened from a folder, where not every browser takes that for the page's own place.
+POLICY = (
+    "default-src 'self' file:; script-src 'self' file: 'unsafe-inline' 'wasm-unsafe-eval'; style-src 'self' file: "
+    "'unsafe-inline'; img-src 'self' file: data:; font-src 'self' file: data:; object-src 'none'; base-uri 'none'; "
+    "form-action 'self' file:"
+)
 _MENDS = (
+    (
+        re.compile(r'<head>(?!\s*<meta http-equiv="Content-Security-Policy")'),
+        f'<head>\n    <meta http-equiv="Content-Security-Policy" content="{POLICY}">',
+    ),
     # 1.4 MB of icons as a script, which the style sheet has as a font, too
     (re.compile(r'<script [^>]*src="[^"]*/scripts/fontawesome\.js[^"]*"[^>]*></script>\s*'), ""),
     # names that hide the words that are seen on a button

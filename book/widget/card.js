@@ -1,0 +1,392 @@
+// The card of an exercise, made alive: the code's field, its buttons, what a run says, and what is kept of it.
+
+import { ask } from "./ask.js";
+import { EXERCISES, ROOT } from "./course.js";
+import { cut, h, ticked } from "./dom.js";
+import { Field } from "./field.js";
+import { download } from "./notebook.js";
+import { stateOf } from "./progress.js";
+import { cannot } from "./python.js";
+import { results } from "./results.js";
+import { isSolved } from "./store.js";
+import { headline, isFull, number, sharedTrouble } from "./words.js";
+
+const SAVE_AFTER = 300; // ms without a key
+const TRIES = 3;
+const MOST_PRINTED = 20_000;
+const LONGEST = 500_000; // characters of code that are run; more is no answer, and Python would be at it for minutes
+
+export class Card {
+  constructor(element, store, python) {
+    this.element = element;
+    this.store = store;
+    this.python = python;
+    this.slug = element.dataset.exercise;
+    this.exercise = EXERCISES[this.slug];
+    this.title = element.querySelector("h3").textContent;
+    this.saving = 0;
+    this.running = false;
+    const fold = element.querySelector(".hp-starter");
+    this.still = fold.querySelector("pre").cloneNode(true);
+    this.still.removeAttribute("id");
+    this.starter = this.still.textContent.replace(/\n+$/, "") + "\n";
+    fold.replaceWith(this.build());
+    this.adopt(store.read(this.slug), true);
+    this.drawState();
+    this.drawWay();
+    store.listen((slug, elsewhere) => {
+      if (slug !== null && slug !== this.slug) return;
+      if (elsewhere) this.adopt(store.read(this.slug), false);
+      this.drawState();
+      this.drawWay();
+    });
+    // A page that comes back from the browser's memory has not heard what others wrote.
+    window.addEventListener("pageshow", () => this.adopt(store.read(this.slug), false));
+    window.addEventListener("beforeunload", (event) => {
+      if (store.trouble && this.field.text !== this.starter) event.preventDefault(); // the browser asks
+    });
+    for (const leaving of ["pagehide", "visibilitychange"]) window.addEventListener(leaving, () => this.flush());
+  }
+
+  build() {
+    const { slug } = this;
+    const help = `help-${slug}`;
+    const button = (name, words, onclick) => h("button", { type: "button", class: name, onclick }, words);
+    this.field = new Field({
+      text: this.starter,
+      starter: this.starter,
+      still: this.still,
+      label: `your code for “${this.title}”`,
+      help,
+      touched: () => navigator.connection?.saveData || this.python.warm(),
+      changed: () => this.changed(),
+      run: () => this.run(),
+    });
+    this.runButton = button("hp-run", "Run the checks", () => this.run());
+    this.stopButton = button("hp-quiet hp-stop", "Stop", () => this.python.stop());
+    this.stopButton.hidden = true;
+    this.bar = h("progress", { max: 1, value: 0, "aria-label": "Loading Python", hidden: true });
+    this.status = h("p", { class: "hp-status", role: "status" });
+    this.notices = h("div", { class: "hp-notices", role: "status" });
+    this.out = h("div", { class: "hp-results", role: "group", "aria-label": `Results of “${this.title}”`, hidden: true });
+    this.way = h("p", { class: "hp-way", hidden: true });
+    this.chip = h("span", { class: "hp-chip" });
+    this.element.querySelector(".hp-graded-head .hp-label").append(" ", this.chip);
+    this.introduce(this.element.querySelector(".hp-how"));
+    return h(
+      "div",
+      { class: "hp-solve" },
+      h("h4", {}, "Your code"),
+      this.notices,
+      this.field.element,
+      h(
+        "p",
+        { class: "hp-keys", id: help },
+        h("kbd", {}, "Ctrl"), " or ", h("kbd", {}, "⌘"), " with ", h("kbd", {}, "Enter"), " runs the checks. ",
+        h("kbd", {}, "Escape"), ", then ", h("kbd", {}, "Tab"), " leaves the editor.",
+      ),
+      h(
+        "div",
+        { class: "hp-row" },
+        this.runButton,
+        this.stopButton,
+        button("hp-quiet", "Reset", () => this.reset()),
+        button("hp-quiet", "Download my notebook", () => this.notebook()),
+      ),
+      this.bar,
+      this.status,
+      this.out,
+      this.way,
+    );
+  }
+
+  /** Say that it can be answered here, before it is said how it can be answered elsewhere. */
+  introduce(how) {
+    const [first] = how.childNodes;
+    if (first?.nodeType === Node.TEXT_NODE) first.data = first.data.replace(/^Write /, "Or write ");
+    const torch = /^\s*(from|import) torch\b/m.test(this.starter)
+      ? "What is called torch here is a small stand-in: it has the operations that this exercise needs, and rounds as " +
+        "PyTorch does on a CPU. PyTorch itself and NumPy are not made for browsers."
+      : "Python's standard library is there. NumPy and PyTorch are not: they are not made for browsers.";
+    const words =
+      "Write your answer below the task and run its checks right here: nothing to install, no account, nothing leaves " +
+      `your browser. ${torch}`;
+    how.before(h("p", { class: "hp-how hp-here" }, words));
+  }
+
+  // ---------------------------------------------------------------------- what is kept
+
+  /** Show the code of a record that another page has written, or an earlier visit. */
+  adopt(entry, first) {
+    if (!entry) return;
+    const code = entry.code || this.starter;
+    if (first) {
+      this.saved = entry.saved;
+      this.field.replace(code);
+      if (entry.code && entry.version !== this.exercise.version)
+        this.notice("changed", "This exercise has changed since you wrote this. Your code is as you left it: run it again.");
+      return;
+    }
+    if (entry.saved <= (this.saved ?? 0)) return;
+    this.saved = entry.saved;
+    clearTimeout(this.saving); // the newer one wins
+    this.saving = 0;
+    const mine = this.field.text;
+    if (mine === code) return;
+    this.quietly(() => this.field.replace(code));
+    const back = () => {
+      this.field.replace(mine);
+      this.changed();
+      this.notice("tabs", "");
+    };
+    this.notice(
+      "tabs",
+      "You went on with this exercise in another window. This is the newer code, from there. ",
+      h("button", { type: "button", class: "hp-goto", onclick: back }, "Take back what stood here"),
+    );
+  }
+
+  quietly(work) {
+    this.quiet = true;
+    work();
+    this.quiet = false;
+  }
+
+  changed() {
+    if (this.quiet) return;
+    clearTimeout(this.saving);
+    this.saving = setTimeout(() => this.flush(), SAVE_AFTER);
+  }
+
+  flush() {
+    if (!this.saving) return;
+    clearTimeout(this.saving);
+    this.saving = 0;
+    this.keep({});
+  }
+
+  keep(change) {
+    this.saved = Date.now();
+    const code = this.field.text === this.starter ? "" : this.field.text;
+    this.store.write(this.slug, { code, version: this.exercise.version, saved: this.saved, ...change });
+    const words = {
+      full: "This browser's storage is full, so what you write is kept only while this page is open. Download your notebook, or export your progress on the start page.",
+      forbidden: "This browser lets pages keep nothing, so what you write is kept only while this page is open. Download your notebook before you close it.",
+    };
+    this.notice("storage", words[this.store.trouble] ?? "");
+  }
+
+  /** Say something above the code until it is put away; one of a kind at a time, "" for none. */
+  notice(kind, ...words) {
+    const old = this.notices.querySelector(`[data-kind="${kind}"]`);
+    if (!words[0]) {
+      old?.remove();
+      return;
+    }
+    if (old?.dataset.words === words[0] && words.length === 1) return;
+    const box = h("p", { class: "hp-notice", "data-kind": kind, "data-words": words[0] }, words, " ");
+    const close = h("button", { type: "button", class: "hp-goto", onclick: () => box.remove() }, "Close");
+    box.append(close);
+    if (old) old.replaceWith(box);
+    else this.notices.append(box);
+  }
+
+  drawState() {
+    const state = stateOf(this.store.read(this.slug), this.exercise);
+    this.chip.replaceChildren(...(state.sign ? [h("span", { "aria-hidden": "true" }, `${state.sign} `), state.words] : []));
+    this.chip.classList.toggle("hp-all", state.solved);
+  }
+
+  // ---------------------------------------------------------------------- a run
+
+  loading(text, share) {
+    const waiting = text && (this.running || this.field.opening);
+    this.bar.hidden = !waiting;
+    this.bar.value = share;
+    if (waiting) this.say(text);
+    else if (this.waited && !this.running) this.say("");
+    this.waited = waiting;
+  }
+
+  /** Say something under the buttons; `heard`: only to those who listen, because the results show it. */
+  say(text, heard = false) {
+    this.status.classList.toggle("hp-unseen", heard);
+    if (this.status.textContent !== text) this.status.textContent = text;
+  }
+
+  async run() {
+    if (this.running) return;
+    const source = this.field.text;
+    const trouble = cannot() || (source.length > LONGEST && "This is too long to be an answer: take out what does not belong to it.");
+    if (trouble) {
+      this.show([h("p", { class: "hp-headline" }, "It cannot be run here"), h("p", {}, trouble), ...(cannot() ? [this.elsewhere()] : [])]);
+      return;
+    }
+    if (this.python.busy) {
+      this.say("Another exercise of this page is running: stop that first.");
+      return;
+    }
+    this.running = true;
+    this.field.mark([]);
+    this.runButton.setAttribute("aria-disabled", "true");
+    this.stopButton.hidden = false;
+    this.out.setAttribute("aria-busy", "true");
+    this.say("Starting …");
+    this.keep({});
+    const outcome = await this.python.run(this.slug, source, {
+      started: () => this.say("Running …"),
+      trying: (number, of) => this.status.setAttribute("data-trying", `Check ${number} of ${of}`),
+    });
+    this.status.removeAttribute("data-trying");
+    const focused = document.activeElement === this.stopButton;
+    this.running = false;
+    this.runButton.removeAttribute("aria-disabled");
+    this.stopButton.hidden = true;
+    if (focused) this.runButton.focus();
+    this.out.removeAttribute("aria-busy");
+    try {
+      this.finish(outcome, source);
+    } catch (error) {
+      // The reader's code shares the worker, and can send in its name what is no record.
+      this.finish({ kind: "broken", message: String(error), loading: false }, source);
+    }
+  }
+
+  finish(outcome, source) {
+    if (outcome.kind === "result") this.graded(outcome, source);
+    else if (outcome.kind === "stopped") {
+      this.say("Stopped.", true);
+      this.show([h("p", { class: "hp-headline" }, "Stopped"), h("p", {}, "Your code is as you left it. Python is started anew.")]);
+    } else if (outcome.kind === "timeout") {
+      this.say("Out of time.", true);
+      this.show([
+        h("p", { class: "hp-headline" }, "Out of time"),
+        h("p", {}, ticked(outcome.message)),
+        h("p", {}, "Is there a loop that does not end? Your code is as you left it."),
+      ]);
+    } else {
+      const what = outcome.loading ? "Python could not be loaded" : "Python broke off";
+      const advice = outcome.loading
+        ? "Is the network there? Your code is kept; run it again when it is."
+        : "The code ran out of what a browser gives it: memory, or room for calls within calls. Python is started anew; your code is as you left it.";
+      this.say(`${what}.`, true);
+      this.show([
+        h("p", { class: "hp-headline" }, what),
+        h("p", {}, advice),
+        outcome.message ? h("pre", { tabindex: "0" }, h("code", {}, cut(outcome.message, 500, 4))) : null,
+      ]);
+    }
+  }
+
+  graded({ record, marks }, source) {
+    const goTo = (line) => this.field.goTo(line);
+    this.field.mark(this.field.text === source ? marks.map((mark) => mark.line) : []);
+    const { score, max_score: max } = record;
+    const full = isFull(record) ? ` ${number(score)} of ${number(max)} points.` : "";
+    this.say(record.status === "graded" ? headline(record) + full : "Not started yet.", true);
+    this.show([...results(record, { marks, root: ROOT, goTo }), ...this.output(record.output)]);
+    if (record.status !== "graded") return;
+    const before = this.store.read(this.slug);
+    const change = {};
+    const best = before?.best;
+    // What was solved stays solved, also where the exercise has changed since, until it is solved anew.
+    const old = best && best.version !== this.exercise.version && !isSolved({ best });
+    if (!best || old || score / max >= best.score / best.max) change.best = { score, max, version: this.exercise.version };
+    const digest = digested(source);
+    if (digest !== before?.tried && !sharedTrouble(record.checks)) {
+      change.tried = digest;
+      change.tries = (before?.tries ?? 0) + 1;
+    }
+    this.keep(change);
+  }
+
+  output(text) {
+    if (!text) return [];
+    return [
+      h("p", { class: "hp-label" }, "What your code printed"),
+      h("pre", { class: "hp-printed", tabindex: "0" }, h("code", {}, cut(text, MOST_PRINTED, 400))),
+    ];
+  }
+
+  show(parts) {
+    this.out.hidden = false;
+    this.out.replaceChildren(...parts.filter(Boolean));
+  }
+
+  elsewhere() {
+    const links = [...this.element.querySelectorAll(".hp-links a")].map((link) => link.cloneNode(true));
+    return h("div", { class: "hp-links" }, links);
+  }
+
+  // ---------------------------------------------------------------------- the other buttons
+
+  async reset() {
+    if (this.field.text === this.starter) {
+      this.say("This is the starter already.");
+      return;
+    }
+    const sure = await ask("Put the starter in place of your code?", "Your code goes. One step back brings it again.", "Reset", "Keep my code");
+    if (!sure) return;
+    const mine = this.field.text;
+    this.field.replace(this.starter);
+    this.field.mark([]);
+    this.keep({});
+    const undo = () => {
+      this.field.replace(mine);
+      this.keep({});
+      this.notice("reset", "");
+    };
+    this.notice("reset", "The starter is back. ", h("button", { type: "button", class: "hp-goto", onclick: undo }, "Undo"));
+  }
+
+  async notebook() {
+    this.flush();
+    try {
+      await download(new URL(`notebooks/${this.slug}.ipynb`, ROOT), this.slug, this.field.text);
+      this.say(`Downloaded ${this.slug}.ipynb, with your code in it, ready to submit.`);
+    } catch (error) {
+      this.say(`The notebook could not be fetched (${error.message}). Is the network there?`);
+    }
+  }
+
+  /** Offer the walkthrough and the solution, once they cannot take anything away. */
+  drawWay() {
+    const entry = this.store.read(this.slug);
+    const solved = isSolved(entry);
+    if (!solved && !((entry?.tries ?? 0) >= TRIES)) {
+      this.way.hidden = true;
+      return;
+    }
+    if (this.way.dataset.solved === String(solved)) return;
+    this.way.dataset.solved = String(solved);
+    const fold = walkthroughAfter(this.element);
+    const open = () => {
+      fold.open = true;
+      fold.querySelector("summary").focus();
+      fold.scrollIntoView({ block: "start" });
+    };
+    const { solution } = this.element.dataset;
+    const name = `solutions/${this.slug}.py`;
+    const file = solution ? h("a", { href: solution, rel: "noopener" }, h("code", {}, name)) : h("code", {}, name);
+    this.way.replaceChildren(
+      solved ? "Solved. " : "Three honest tries: it may help to see how one gets there. ",
+      ...(fold ? [h("button", { type: "button", class: "hp-goto", onclick: open }, "Open the walkthrough"), ". "] : []),
+      "The reference solution is ", file, " in the book's repository.",
+    );
+    this.way.hidden = false;
+  }
+}
+
+/** Return the walkthrough that belongs to a card: the next one before another card. */
+function walkthroughAfter(card) {
+  const all = [...document.querySelectorAll(".hp-graded, details.hp-walkthrough")];
+  const next = all[all.indexOf(card) + 1];
+  return next?.matches("details") ? next : null;
+}
+
+/** Return a short digest of code, in which blanks at the ends of lines do not count. */
+function digested(code) {
+  let hash = 0x811c9dc5;
+  for (const character of code.replace(/[ \t]+$/gm, "").trim()) hash = Math.imul(hash ^ character.codePointAt(0), 0x01000193);
+  return (hash >>> 0).toString(16);
+}

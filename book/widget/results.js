@@ -1,0 +1,109 @@
+// A record of `autograder check --json` as elements, in the order and the words of the feedback page.
+
+import { cut, h, ticked, visible } from "./dom.js";
+import { earned, headline, LABELS, mark, number, reason, sectionName, sharedTrouble } from "./words.js";
+
+const KINDS = { "✓": "passed", "✗": "lost", "…": "waiting", "·": "todo" };
+
+/**
+ * Return what a record says. `marks` are the lines of the code that it names, {line, check}; `root` is the book's
+ * address; `goTo(line)` leads to a line.
+ */
+export function results(record, { marks, root, goTo }) {
+  if (record.status === "not_started")
+    return [
+      h("p", { class: "hp-headline" }, "Not started yet"),
+      h("p", {}, "This is the starter as it was handed out. Put your code in place of the last line, then run it."),
+    ];
+  const quiet = Boolean(sharedTrouble(record.checks));
+  const whole = reason(record);
+  const lineOf = (id) => marks.find((mark) => mark.check === id)?.line ?? null;
+  const wholeLine = lineOf("") ?? (quiet ? lineOf(record.checks[0].id) : null);
+  const believed = new Set();
+  const items = record.checks.map((check) => {
+    const item = one(record, check, { root, goTo, quiet, line: lineOf(check.id), again: believed.has(check.belief) });
+    if (check.belief) believed.add(check.belief);
+    return item;
+  });
+  return [
+    h("p", { class: "hp-headline" }, headline(record), " ", score(record)),
+    whole ? h("p", { class: "hp-whole" }, ticked(withoutFile(whole)), link(wholeLine, goTo)) : null,
+    quiet ? null : h("ol", { class: "hp-checks", role: "list" }, items),
+    ...(record.notes ?? []).filter((note) => !whole.includes(note)).map((note) => h("p", { class: "hp-note" }, "Note: ", ticked(note))),
+  ].filter(Boolean);
+}
+
+function score(record) {
+  if (record.score === null) return null;
+  return h("span", { class: "hp-score" }, `${number(record.score)} of ${number(record.max_score)} points`);
+}
+
+function withoutFile(text) {
+  return text.replace(/^[^:\s]*\.(?:ipynb|py): /, "");
+}
+
+function one(record, check, { root, goTo, quiet, line, again }) {
+  const sign = mark(record, check);
+  const state = check.status.replace("_", " ");
+  const spoken = `${state.charAt(0).toUpperCase()}${state.slice(1)}: `;
+  return h(
+    "li",
+    { class: `hp-check hp-${KINDS[sign]}`, "data-check": check.id, "data-status": check.status },
+    h(
+      "div",
+      { class: "hp-check-head" },
+      h("span", { class: "hp-sign", "aria-hidden": "true" }, sign),
+      h("p", { class: "hp-name" }, h("span", { class: "hp-unseen" }, spoken), ticked(check.title)),
+      h("span", { class: "hp-earned" }, earned(record, check)),
+    ),
+    check.status === "passed" || quiet ? null : why(check, { root, goTo, line, again }),
+  );
+}
+
+function why(check, { root, goTo, line, again }) {
+  const parts = [];
+  if (!check.difference) parts.push(h("p", {}, ticked(check.message), link(line, goTo)));
+  else {
+    if (check.rule) parts.push(h("p", { class: "hp-rule" }, ticked(check.rule)));
+    if (check.call) {
+      const which = check.case ? h("span", { class: "hp-case" }, ` (${visible(check.case).replaceAll("\n", "\\n")})`) : null;
+      parts.push(h("p", { class: "hp-label" }, "Called", which), code(check.call));
+    }
+    if (check.status === "failed" && check.call)
+      parts.push(
+        h("div", { class: "hp-pair" }, value(LABELS[check.show] ?? LABELS.returned, check.returned), value("Expected", check.expected)),
+      );
+    parts.push(h("p", {}, ticked(check.difference), link(line, goTo)));
+  }
+  if (check.belief)
+    parts.push(
+      h(
+        "div",
+        { class: "hp-behind", role: "note", "data-misconception": check.misconception },
+        h("p", { class: "hp-label" }, again ? "The same belief is behind this" : "A belief behind this"),
+        h("p", { class: "hp-quote" }, "“", ticked(check.belief), "”"),
+        again ? null : h("p", {}, ticked(check.truth)),
+      ),
+    );
+  const see = check.status === "not_run" || again ? "" : section(check.see, root);
+  if (see) parts.push(h("p", { class: "hp-read" }, "Read: ", h("a", { href: see }, sectionName(check.see))));
+  return h("div", { class: "hp-why" }, parts);
+}
+
+function value(label, text) {
+  return h("div", {}, h("p", { class: "hp-label" }, label), code(text));
+}
+
+function code(text) {
+  return h("pre", { tabindex: "0" }, h("code", {}, cut(text, 4_000, 60)));
+}
+
+/** Return the address of a section of the book; "" for what is none. */
+function section(see, root) {
+  return /^book\/[\w-]+\.html(#[\w-]*)?$/.test(see ?? "") ? new URL(see.slice("book/".length), root).href : "";
+}
+
+function link(line, goTo) {
+  if (line === null) return null;
+  return [" ", h("button", { type: "button", class: "hp-goto", onclick: () => goTo(line) }, `Go to line ${line}`)];
+}

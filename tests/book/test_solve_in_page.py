@@ -1,0 +1,235 @@
+"""What a reader does in the page: write an answer, run it, and read what it says. Real Chromium, real Python in it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from reading import ANSWER, PAGE, SLUG, START, Reader, by_command
+
+from autograder.models import Exercise
+
+pytestmark = pytest.mark.needs("chromium")
+BODY: Final = """\
+import math
+if isinstance(bits, bool) or not isinstance(bits, int):
+    raise TypeError("an int, please")
+if not 0 <= bits <= 65535:
+    raise ValueError("16 bits, please")
+sign = -1.0 if bits >> 15 else 1.0
+e = bits >> 10 & 31
+f = bits & 1023
+if e == 31:
+    return math.nan if f else sign * math.inf
+if e == 0:
+    return sign * math.ldexp(f, -24)
+return sign * math.ldexp(1024 + f, e - 25)
+"""
+
+
+# ------------------------------------------------------------------------ before anything is touched
+
+
+def test_nothing_of_editor_or_python_is_loaded_before_it_is_touched(reader: Callable[..., Reader]) -> None:
+    one = reader().open()
+    one.page.wait_for_load_state("networkidle")
+    heavy = ("editor-", "pyodide", "course.zip", "worker.mjs")
+    assert [url for url in one.requests if any(name in url for name in heavy)] == []
+    one.write()
+    one.page.wait_for_load_state("networkidle")
+    assert sum("editor-" in url for url in one.requests) == 1
+
+
+def test_without_a_script_the_card_reads_as_a_page(reader: Callable[..., Reader], exercise: Exercise) -> None:
+    one = reader(java_script_enabled=False).open()
+    assert one.card.locator(".hp-solve, textarea, progress").count() == 0
+    one.card.locator(".hp-starter summary").click()
+    assert one.card.locator(".hp-starter pre").inner_text().strip() == exercise.starter.strip()
+    assert one.card.get_by_role("link", name="Download the notebook").is_visible()
+    one.card.locator(".hp-hint summary").first.click()
+    assert one.card.locator(".hp-hint .hp-body").first.is_visible()
+
+
+def test_scripts_are_known_by_their_hashes(reader: Callable[..., Reader]) -> None:
+    one = reader().open()
+    scripts = one.page.locator("script[src*='_static/widget/']")
+    assert scripts.count() == 1
+    assert scripts.get_attribute("integrity").startswith("sha384-")
+    known = json.loads(one.page.locator("script[type=importmap]").inner_text())["integrity"]
+    assert [name.rpartition("/")[2].partition("-")[0] for name in known] == ["editor"]
+
+
+def test_an_exercise_that_runs_only_elsewhere_is_ticked_off_by_hand(reader: Callable[..., Reader]) -> None:
+    one = reader()
+
+    def without_python(route: Any) -> None:
+        html = route.fetch().text()
+        assert '"exercises": [' in html
+        route.fulfill(body=re.sub(r'"exercises": \[[^]]*\]', '"exercises": []', html), content_type="text/html")
+
+    one.page.route(f"**/{PAGE}", without_python)
+    one.open()
+    assert one.card.locator(".hp-solve").count() == 0
+    assert one.card.locator(".hp-starter").is_visible()
+    one.card.get_by_role("checkbox", name="I have solved it there").check()
+    one.open(START)
+    assert one.page.locator(f"td[data-slug={one.slug}]").inner_text() == "✓ Solved"
+
+
+# ------------------------------------------------------------------------ running
+
+
+def typed(page: Any, body: str) -> None:
+    """Type the lines of a function's body, key by key, in place of the starter's last line."""
+    page.keyboard.press("ControlOrMeta+End")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("End")
+    page.keyboard.press("Shift+Home")
+    for number, line in enumerate(body.splitlines()):
+        if number:
+            page.keyboard.press("Enter")
+        text = line.lstrip()
+        wanted = 4 + len(line) - len(text)
+        there = page.evaluate("document.querySelector('.cm-activeLine').textContent.search(/\\S|$/)")
+        for _ in range(max(there - wanted, 0) // 4):
+            page.keyboard.press("Backspace")
+        for _ in range(max(wanted - there, 0) // 4):
+            page.keyboard.press("Tab")
+        page.keyboard.type(text)
+
+
+def test_a_solution_is_typed_from_the_starter_and_gets_full_marks(
+    reader: Callable[..., Reader], exercise: Exercise
+) -> None:
+    one = reader().open()
+    assert one.card.locator(".hp-way").is_hidden()
+    one.write()
+    typed(one.page, BODY)
+    one.page.keyboard.press("Control+Enter")
+    one.results.wait_for(state="visible")
+    assert "Every check passes. Full marks." in one.finished()
+    assert one.statuses() == {check.id: "passed" for check in exercise.checks}
+    assert one.card.locator(".hp-chip").inner_text() == "✓ Solved"
+    one.button("Open the walkthrough").click()
+    assert one.page.locator("details.hp-walkthrough[open]").count() == 1
+    beside = one.page.locator(".bd-links li.current > a .hp-beside").first
+    assert beside.text_content() == "1/2 (1 of 2 exercises solved)"
+    one.open(START)
+    assert one.page.locator(f"td[data-slug={SLUG}]").inner_text() == "✓ Solved"
+
+
+def test_the_starter_is_not_started_and_that_is_said_once(reader: Callable[..., Reader]) -> None:
+    one = reader().open()
+    assert one.run() == "Not started yet"
+    assert one.results.locator(".hp-check").count() == 0
+    assert one.card.locator(".hp-chip").inner_text() == ""
+
+
+@pytest.mark.parametrize("name", ["flushes_subnormals", "uses_struct", "four_exponent_bits"])
+def test_a_wrong_answer_is_told_what_the_command_line_tells(
+    warm: Reader, exercise: Exercise, tmp_path: Path, name: str
+) -> None:
+    (wrong,) = [answer for answer in exercise.wrong if answer.name == name]
+    one = warm
+    one.put(wrong.source)
+    one.run()
+    told_there = by_command(wrong.source, tmp_path)
+    whole = one.results.inner_text()
+    assert f"{told_there['score']:g} of {told_there['max_score']:g} points" in whole
+    if told_there["reason"]:
+        assert told_there["reason"].partition(": ")[2].replace("`", "") in whole
+        return
+    assert one.statuses() == {check["id"]: check["status"] for check in told_there["checks"]}
+    told = {check["id"]: check for check in told_there["checks"]}
+    caught = told[wrong.caught_by]
+    shown = one.results.locator(f"[data-check={wrong.caught_by}]")
+    shown_words = shown.inner_text()
+    for part in ("rule", "difference", "call", "returned", "expected", "belief", "truth"):
+        assert caught[part].replace("`", "") in shown_words, part
+    behind = shown.locator(".hp-behind")
+    assert behind.get_attribute("data-misconception") == wrong.misconception == caught["misconception"]
+    link = shown.locator(".hp-read a").get_attribute("href")
+    assert link.endswith(caught["see"].removeprefix("book/"))
+
+
+def test_three_honest_tries_open_the_way_to_the_walkthrough(reader: Callable[..., Reader], exercise: Exercise) -> None:
+    one = reader().open()
+    way = one.card.locator(".hp-way")
+    for number, source in enumerate(["1.0", "2.0", "2.0", "3.0"]):
+        assert way.is_hidden(), number
+        one.put(f"def decode_float16(bits):\n    return {source}\n")
+        one.run()
+    assert "Three honest tries" in way.inner_text()
+    assert f"solutions/{SLUG}.py" in way.inner_text()
+
+
+@pytest.mark.parametrize("line", ["pass", "print('again')"])
+def test_a_loop_is_stopped_and_the_next_run_is_whole(warm: Reader, line: str) -> None:
+    one = warm
+    one.put(f"def decode_float16(bits):\n    while True:\n        {line}\n")
+    one.button("Run the checks").click()
+    one.card.locator(".hp-status").get_by_text("Running …").wait_for()
+    one.button("Stop").click()
+    assert one.finished() == "Stopped"
+    one.put(ANSWER)
+    assert "Full marks" in one.run()
+
+
+BAD: Final = {
+    "a loop at the top": ("while True:\n    pass\n", "Out of time"),
+    "calls without end": ("def decode_float16(bits):\n    return decode_float16(bits)\n", ""),
+    "a list of a billion": ("def decode_float16(bits):\n    return [0.5] * 10**9\n", ""),
+    "builtins replaced": ("import builtins\nbuiltins.len = builtins.isinstance = None\n", ""),
+    "an exit": ("import os\ndef decode_float16(bits):\n    os._exit(3)\n", ""),
+    "a megabyte": ("x = '" + "a" * 1_000_000 + "'\n", "It cannot be run here"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_code_ends_in_a_clear_state_and_nothing_is_lost(warm: Reader, name: str) -> None:
+    source, headline = BAD[name]
+    one = warm
+    one.put(source)
+    assert headline in one.run()
+    assert one.results.inner_text().strip()
+    one.until_kept(source)
+    one.put(ANSWER)
+    assert "Full marks" in one.run()
+
+
+def test_the_line_of_a_syntax_error_is_marked_and_reached(warm: Reader) -> None:
+    one = warm
+    one.put("def decode_float16(bits):\n    sign = 1\n    return sign +\n")
+    one.run()
+    assert "SyntaxError" in one.results.locator(".hp-whole").inner_text()
+    marked = one.card.locator(".cm-line.hp-line-marked")
+    assert marked.all_inner_texts() == ["    return sign +"]
+    one.button("Go to line 3").click()
+    assert one.card.locator(".cm-activeLine").inner_text() == "    return sign +"
+    one.page.keyboard.press("End")
+    one.page.keyboard.type(" 1")
+    assert marked.count() == 0
+
+
+def test_the_line_of_an_exception_is_marked(warm: Reader) -> None:
+    one = warm
+    one.put("def decode_float16(bits):\n    if bits > 20000:\n        return 1 / 0\n    return 1.0\n")
+    one.run()
+    assert one.card.locator(".cm-line.hp-line-marked").all_inner_texts() == ["        return 1 / 0"]
+    assert "ZeroDivisionError" in one.results.inner_text()
+
+
+def test_what_code_prints_is_shown_as_text(warm: Reader) -> None:
+    one = warm
+    hostile = "<img src=x onerror='window.hit = 1'><script>window.hit = 1</script>\\x1b[2J\\u202e"
+    one.put(f'def decode_float16(bits):\n    print("{hostile}")\n    raise ValueError("{hostile}")\n')
+    one.run()
+    printed = one.results.locator(".hp-printed").inner_text()
+    assert "<img src=x onerror='window.hit = 1'>" in printed
+    assert one.results.locator("img, script").count() == 0
+    assert not set("\x1b\u202e") & set(one.results.inner_text())
+    assert one.page.evaluate("window.hit === undefined")
