@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from course_book import widget
+from course_book import esbuild, widget
 from course_book.graded import file_url, how
 from sphinx.errors import ExtensionError
 
@@ -24,10 +24,10 @@ OTHER = {"double": {**ONE["double"], "version": "2"}}
 @pytest.fixture(scope="module")
 def modules(site: Path) -> Path:
     """Return the folder of what comes from npm; building the site has filled it."""
-    return ROOT / widget.MODULES
+    return ROOT / esbuild.MODULES
 
 
-def bundled(modules: Path, static: Path, exercises: dict[str, Any]) -> dict[str, widget.Script]:
+def bundled(modules: Path, static: Path, exercises: dict[str, Any]) -> dict[str, esbuild.Script]:
     return widget.bundle(modules, static, exercises)
 
 

@@ -13,45 +13,27 @@ nothing else than what was built is run.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
-import os
 import shutil
-import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
-from sphinx.errors import ExtensionError
 from sphinx.util import logging
 
 from autograder import catalog
+from course_book import esbuild
 from course_book.graded import course_root
 
 SOURCES: Final = Path(__file__).resolve().parents[2] / "widget"
-MODULES: Final = "build/assets/node_modules"
-"""Where scripts/book.sh installs what comes from npm, in the course's folder."""
 FOLDER: Final = "widget"
 """The scripts' folder in _static; book/widget/course.js counts on its depth."""
-_OPTIONS: Final = ("--bundle", "--format=esm", "--minify", "--target=es2022", "--charset=utf8", "--log-level=warning")
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
-    """A bundled file."""
-
-    path: str
-    """Its place in ``_static``."""
-    integrity: str
-    """What a browser compares its bytes with."""
-
-
-def bundle(modules: Path, static: Path, exercises: Mapping[str, Mapping[str, Any]]) -> dict[str, Script]:
+def bundle(modules: Path, static: Path, exercises: Mapping[str, Mapping[str, Any]]) -> dict[str, esbuild.Script]:
     """Write the scripts into a site's ``_static`` and return them by name: solve, page, editor.
 
     Args:
@@ -63,47 +45,20 @@ def bundle(modules: Path, static: Path, exercises: Mapping[str, Mapping[str, Any
         FileNotFoundError: esbuild is not installed.
         ExtensionError: a script cannot be bundled; esbuild's words say why.
     """
-    program = next(
-        (path for name in ("esbuild", "esbuild.exe") for path in modules.glob(f"@esbuild/*/bin/{name}")), None
-    )
-    if program is None:
-        raise FileNotFoundError(modules / "@esbuild")
     folder = static / FOLDER
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     course = folder / "course.json"
     course.write_text(json.dumps(exercises), encoding="utf-8")
-    editor, packages = _bundled(program, modules, folder, "editor")
+    editor, packages = esbuild.bundled(SOURCES / "editor.js", modules, folder)
     (folder / "LICENSES.txt").write_text(_licenses(modules, packages), encoding="utf-8")
     more = (f"--alias:hp-course={course}", f"--define:EDITOR_FILE={json.dumps('./' + editor.name)}")
-    scripts = {name: _bundled(program, modules, folder, name, *more)[0] for name in ("solve", "page")}
+    scripts = {name: esbuild.bundled(SOURCES / f"{name}.js", modules, folder, *more)[0] for name in ("solve", "page")}
     course.unlink()
     return {
-        name: Script(f"{FOLDER}/{path.name}", _integrity(path)) for name, path in (scripts | {"editor": editor}).items()
+        name: esbuild.Script(f"{FOLDER}/{path.name}", esbuild.integrity(path))
+        for name, path in (scripts | {"editor": editor}).items()
     }
-
-
-def _bundled(program: Path, modules: Path, folder: Path, name: str, *more: str) -> tuple[Path, set[str]]:
-    """Bundle one script; return its file, and the packages of which there is something in it."""
-    facts = folder / f"{name}.meta.json"
-    output = (f"--outdir={folder}", f"--metafile={facts}")
-    done = subprocess.run(
-        [str(program), str(SOURCES / f"{name}.js"), *_OPTIONS, *output, *more],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "NODE_PATH": str(modules)},
-        cwd=SOURCES,
-    )
-    if done.returncode or done.stderr.strip():
-        raise ExtensionError(f"book/widget/{name}.js could not be bundled:\n{done.stderr.strip()}")
-    (output_facts,) = json.loads(facts.read_text(encoding="utf-8"))["outputs"].values()
-    facts.unlink()
-    packages = {path.partition("node_modules/")[2] for path in output_facts["inputs"] if "node_modules/" in path}
-    names = {"/".join(path.split("/")[: 2 if path.startswith("@") else 1]) for path in packages}
-    written = folder / f"{name}.js"
-    # Not esbuild's own hash: it depends on where the sources lie.
-    path = written.rename(folder / f"{name}-{hashlib.sha256(written.read_bytes()).hexdigest()[:8]}.js")
-    return path, names
 
 
 def _licenses(modules: Path, packages: set[str]) -> str:
@@ -111,10 +66,6 @@ def _licenses(modules: Path, packages: set[str]) -> str:
         f"{name}\n\n{(modules / name / 'LICENSE').read_text(encoding='utf-8').strip()}\n" for name in sorted(packages)
     )
     return f"\n{'-' * 80}\n\n".join(texts)
-
-
-def _integrity(path: Path) -> str:
-    return f"sha384-{base64.b64encode(hashlib.sha384(path.read_bytes()).digest()).decode()}"
 
 
 # ------------------------------------------------------------------------------- sphinx
@@ -135,7 +86,7 @@ def _write(app: Sphinx, env: BuildEnvironment) -> None:
     """Bundle the scripts once all pages are read, and before the first is written."""
     if app.builder.format != "html":
         return
-    modules = course_root(app) / MODULES
+    modules = course_root(app) / esbuild.MODULES
     try:
         app.course_widget = bundle(modules, Path(app.outdir, "_static"), _exercises(app, env))  # type: ignore[attr-defined]
     except FileNotFoundError:
@@ -145,7 +96,7 @@ def _write(app: Sphinx, env: BuildEnvironment) -> None:
 
 
 def _add_scripts(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    scripts: dict[str, Script] = getattr(app, "course_widget", {})
+    scripts: dict[str, esbuild.Script] = getattr(app, "course_widget", {})
     if not scripts:
         return
     solves = bool(app.env.metadata.get(page, {}).get("graded"))
