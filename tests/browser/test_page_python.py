@@ -9,7 +9,7 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
-from conftest import PagePython, Static
+from page_python import PagePython, Static
 
 from autograder import catalog
 from autograder.browser import archive

@@ -306,6 +306,8 @@ class Tensor:
         return self._over(wanted, self._places)
 
     def _bits_as(self, kind: Dtype) -> Tensor:
+        if kind is self._dtype:
+            return self._over(self._shape, self._places)
         if kind.bits != self._dtype.bits:
             absent("Tensor.view(dtype) to a dtype of another size")
         raw = dtypes.patterns(self._values(), self._dtype)
