@@ -112,8 +112,9 @@ class Reader:
 
     def until_kept(self, source: str) -> None:
         """Wait until the code in this browser is that one."""
-        kept = f"JSON.parse(localStorage.getItem('half-precision/1/{self.slug}') ?? '{{}}').code"
-        until(self.page, f"{kept} === {json.dumps(source)}")
+        kept = f"localStorage.getItem('half-precision/1/{self.slug}')"
+        code = json.dumps(f'"code":{json.dumps(source, ensure_ascii=False)},')
+        until(self.page, f"({kept} ?? '').includes({code})")
 
     def written(self) -> str:
         """Return what stands in the editor."""

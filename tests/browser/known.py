@@ -39,6 +39,7 @@ ENDLESS: Final = frozenset(
     {
         ("decode_float16", "wrong/leaves_out_the_last_of_each"),
         ("dynamic_loss_scale", "wrong/adds_lists"),
+        ("dynamic_loss_scale", "wrong/asks_if_it_is_new"),
         ("dynamic_loss_scale", "wrong/exact_fractions"),
         ("dynamic_loss_scale", "wrong/looks_back_every_time"),
         ("dynamic_loss_scale_fp32", "wrong/copies_the_list"),

@@ -92,7 +92,7 @@ def test_what_the_page_cannot_run_says_so(page_python: PagePython) -> None:
 
 
 def test_what_is_endless_is_known_as_such() -> None:
-    assert len(ENDLESS) == 5
+    assert len(ENDLESS) == 6
     for slug, name in ENDLESS:
         patterns = plan_of(slug).patterns[name.removeprefix("wrong/")]
         assert any(TIMEOUT in row for row in patterns.values()), (slug, name)
