@@ -35,6 +35,8 @@ _ENDS: Final = 2_000
 
 CellOf = Callable[[str], int | None]
 """Maps a code object's file name to the number of the student's cell, or None."""
+Heard = Callable[[str], object]
+"""Is told what is printed, as it is printed."""
 
 
 def observe(
@@ -44,14 +46,15 @@ def observe(
     *,
     device: str = "cpu",
     cell_of: CellOf | None = None,
+    heard: Heard | None = None,
 ) -> Observation:
     """Run a scenario on a case and return what it saw; exceptions of the function become part of it.
 
     Printed text is captured and warnings are silenced: an overflow warning is no fault, and nbgrader scores a cell
-    that writes to stderr as 0.
+    that writes to stderr as 0. ``heard`` is told what is captured at once: a run may be ended before it returns.
     """
     run = SCENARIOS[scenario]
-    output = Capture()
+    output = Capture(heard)
     with quiet(output):
         # All calls come before the second reading of the first one: a later call may change what an earlier returned.
         made = [_or_raised(partial(run, function, arguments, device), cell_of) for arguments in case.calls]
@@ -75,10 +78,17 @@ def _read_again(tried: Tried) -> Tried:
 class Capture(io.StringIO):
     """A text stream that keeps the first OUTPUT_LIMIT characters and swallows the rest; it cannot be closed."""
 
+    def __init__(self, heard: Heard | None = None) -> None:
+        """Make an empty one; ``heard`` is told whatever is kept."""
+        super().__init__()
+        self._heard = heard
+
     def write(self, text: str, /) -> int:
         room = OUTPUT_LIMIT - self.tell()
         if room > 0:
             super().write(text[:room])
+            if self._heard is not None:
+                self._heard(text[:room])
         return len(text)
 
     def close(self) -> None:

@@ -36,7 +36,7 @@ def pack(exercise: Exercise) -> str:
         check: [[case.name, [encode_arguments(call) for call in case.calls]] for case in cases]
         for check, cases in _drawn(exercise).items()
     }
-    return json.dumps(data, ensure_ascii=False)  # arguments keep their order, in which a call is shown
+    return json.dumps(data, ensure_ascii=False)  # unsorted: a call is shown with its arguments in their order
 
 
 def _drawn(exercise: Exercise) -> dict[str, tuple[Case, ...]]:

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from autograder import recorded
 from autograder.browser import absent, course, home, numpy_free
+from autograder.browser.printed import Printed
 from autograder.grading import try_cases
 from autograder.limits import STUDENT
 from autograder.loaded import Loaded, late, no_function, not_understood, place, too_large
@@ -49,6 +50,8 @@ _plans: Final[dict[str, Plan]] = {}
 
 Trying = Callable[[str, int, int], object]
 """Is told, before a check runs: its id, its number from 1, and how many there are."""
+Told = Callable[[str], object]
+"""Is told what the code prints, while it runs."""
 
 
 def grade(slug: str, source: str, trying: Trying | None = None) -> dict[str, Any]:
@@ -68,11 +71,12 @@ def grade(slug: str, source: str, trying: Trying | None = None) -> dict[str, Any
     return dict(json.loads(answer(slug, source, trying))["record"])
 
 
-def answer(slug: str, source: str, trying: Trying | None = None) -> str:
+def answer(slug: str, source: str, trying: Trying | None = None, printed: Told | None = None) -> str:
     """Return, as JSON text, ``{"record": the record, "marks": [...]}``: what the page's worker posts.
 
     ``marks`` are the lines for an editor to mark, in order: ``{"line", "text", "check"}``, where ``check`` is the id
-    of the check that met the exception, or "" where it left the code while that was being read in.
+    of the check that met the exception, or "" where it left the code while that was being read in. ``printed`` is told
+    the beginning of what the code prints: the page may have to end the run, and has it then.
     """
     plan = _plan(slug)
     data = source.encode("utf-8", "surrogatepass")
@@ -81,7 +85,7 @@ def answer(slug: str, source: str, trying: Trying | None = None) -> str:
     if is_untouched(submission.cells, plan.exercise):
         return _answer(untouched(plan, submission), [])
     started = time.monotonic()
-    run = _Run(plan.exercise, submission.cells, trying)
+    run = _Run(plan.exercise, submission.cells, trying, None if printed is None else Printed(printed))
     with home.kept():
         run.everything(plan)
     score = mark(plan, submission, run)  # with the modules that the code has found, not with those that it leaves
@@ -126,8 +130,10 @@ def _plan(slug: str) -> Plan:
 class _Run:
     """One answer's runs in this interpreter: first everything is observed, then ``observe`` tells of it."""
 
-    def __init__(self, exercise: Exercise, code: tuple[Cell, ...], trying: Trying | None) -> None:
-        self._exercise, self._code, self._trying = exercise, code, trying
+    def __init__(
+        self, exercise: Exercise, code: tuple[Cell, ...], trying: Trying | None, heard: Printed | None
+    ) -> None:
+        self._exercise, self._code, self._trying, self._heard = exercise, code, trying, heard
         self._failed: Observation | None = None
         self._function: Any = None
         self._last: Case | None = None
@@ -171,7 +177,7 @@ class _Run:
 
     def _try(self, check: Check, case: Case) -> Observation:
         try:
-            seen = observe(self._function, case, check.scenario, cell_of=cells.cell_of)
+            seen = observe(self._function, case, check.scenario, cell_of=cells.cell_of, heard=self._heard)
         except KeyboardInterrupt:  # nobody has pressed a key: the code raised it, which ends a process
             return Observation(ended="crashed", detail="the code raised KeyboardInterrupt, which ends the run")
         except Exception as error:  # not the code's own, which are observed, but ours: it changed what we stand on
@@ -184,7 +190,7 @@ class _Run:
         if hits := tuple(cells.forbidden(parsed, self._exercise.forbids)):
             self.loaded = Loaded(hits)
         else:
-            ran = cells.run(parsed)
+            ran = cells.run(parsed, self._heard)
             self._function = cells.entry_of(ran, self._exercise.entry)
             self.loaded = Loaded(
                 defined=self._exercise.entry in ran.namespace,

@@ -16,7 +16,7 @@ from types import CodeType, FrameType, ModuleType
 from typing import Any, Final
 
 from autograder.models import Cell, Raised
-from autograder.observations import Capture, describe, quiet
+from autograder.observations import Capture, Heard, describe, quiet
 from autograder.sandbox import forbid
 
 _FILE: Final = re.compile(r"<cell (\d+)>\Z")
@@ -125,8 +125,11 @@ def forbidden(parsed: Sequence[Parsed], forbids: Sequence[str]) -> list[tuple[in
     return [(cell, line, name) for cell, tree in trees for line, name in forbid.find(tree, forbids, aliases)]
 
 
-def run(parsed: Sequence[Parsed]) -> Loaded:
-    """Run each cell in one namespace, as a notebook would; what a cell raises is kept and the next one runs."""
+def run(parsed: Sequence[Parsed], heard: Heard | None = None) -> Loaded:
+    """Run each cell in one namespace, as a notebook would; what a cell raises is kept and the next one runs.
+
+    ``heard`` is told what the cells print, as they print it.
+    """
     loaded = Loaded()
     module = ModuleType("__main__")
     sys.modules["__main__"] = module
@@ -134,7 +137,7 @@ def run(parsed: Sequence[Parsed]) -> Loaded:
     # In a page the module builtins is another one while a student's code runs, so that ours stays as it is.
     loaded.namespace.update(__builtins__=sys.modules["builtins"], get_ipython=lambda: _Shell(loaded), display=_display)
     sys.modules["autograder"] = _stand_in()
-    output = Capture()
+    output = Capture(heard)
     with quiet(output):
         for item in parsed:
             try:

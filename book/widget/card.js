@@ -2,7 +2,7 @@
 
 import { ask } from "./ask.js";
 import { EXERCISES, ROOT } from "./course.js";
-import { cut, h, ticked } from "./dom.js";
+import { beginning, cut, h, ticked } from "./dom.js";
 import { Field } from "./field.js";
 import { download } from "./notebook.js";
 import { stateOf } from "./progress.js";
@@ -13,7 +13,8 @@ import { headline, isFull, number, sharedTrouble } from "./words.js";
 
 const SAVE_AFTER = 300; // ms without a key
 const TRIES = 3;
-const MOST_PRINTED = 20_000;
+const MOST_PRINTED = 10_000; // characters: as many as autograder/browser/printed.py sends, but for one
+const MOST_LINES = 400;
 const LONGEST = 500_000; // characters of code that are run; more is no answer, and Python would be at it for minutes
 
 export class Card {
@@ -69,6 +70,9 @@ export class Card {
     this.status = h("p", { class: "hp-status", role: "status" });
     this.notices = h("div", { class: "hp-notices", role: "status" });
     this.out = h("div", { class: "hp-results", role: "group", "aria-label": `Results of “${this.title}”`, hidden: true });
+    this.live = h("code", {});
+    const label = h("p", { class: "hp-label" }, "Printed so far");
+    this.printing = h("div", { class: "hp-printing", hidden: true }, label, h("pre", { class: "hp-printed", tabindex: "0" }, this.live));
     this.way = h("p", { class: "hp-way", hidden: true });
     this.chip = h("span", { class: "hp-chip" });
     this.element.querySelector(".hp-graded-head .hp-label").append(" ", this.chip);
@@ -95,6 +99,7 @@ export class Card {
       ),
       this.bar,
       this.status,
+      this.printing,
       this.out,
       this.way,
     );
@@ -233,10 +238,13 @@ export class Card {
     this.out.setAttribute("aria-busy", "true");
     this.say("Starting …");
     this.keep({});
+    this.printed = "";
     const outcome = await this.python.run(this.slug, source, {
       started: () => this.say("Running …"),
       trying: (number, of) => this.status.setAttribute("data-trying", `Check ${number} of ${of}`),
+      printed: (text) => this.print(text),
     });
+    this.printing.hidden = true;
     this.status.removeAttribute("data-trying");
     const focused = document.activeElement === this.stopButton;
     this.running = false;
@@ -252,17 +260,30 @@ export class Card {
     }
   }
 
+  /** Keep what the code prints, and show it at the page's own pace: a loop may print faster than anybody draws. */
+  print(text) {
+    if (this.printed.length > MOST_PRINTED) return;
+    if (!this.drawing)
+      this.drawing = requestAnimationFrame(() => {
+        this.drawing = 0;
+        this.live.textContent = beginning(this.printed, MOST_PRINTED, MOST_LINES);
+        this.printing.hidden = !this.running;
+      });
+    this.printed += text;
+  }
+
   finish(outcome, source) {
     if (outcome.kind === "result") this.graded(outcome, source);
     else if (outcome.kind === "stopped") {
       this.say("Stopped.", true);
-      this.show([h("p", { class: "hp-headline" }, "Stopped"), h("p", {}, "Your code is as you left it. Python is started anew.")]);
+      this.show([h("p", { class: "hp-headline" }, "Stopped"), h("p", {}, "Your code is as you left it. Python is started anew."), ...this.output(this.printed)]);
     } else if (outcome.kind === "timeout") {
       this.say("Out of time.", true);
       this.show([
         h("p", { class: "hp-headline" }, "Out of time"),
         h("p", {}, ticked(outcome.message)),
-        h("p", {}, "Is there a loop that does not end? Your code is as you left it."),
+        h("p", {}, "Is there a loop that does not end? Your code is as you left it, and Python is started anew."),
+        ...this.output(this.printed),
       ]);
     } else {
       const what = outcome.loading ? "Python could not be loaded" : "Python broke off";
@@ -274,6 +295,7 @@ export class Card {
         h("p", { class: "hp-headline" }, what),
         h("p", {}, advice),
         outcome.message ? h("pre", { tabindex: "0" }, h("code", {}, cut(outcome.message, 500, 4))) : null,
+        ...this.output(this.printed),
       ]);
     }
   }
@@ -304,7 +326,7 @@ export class Card {
     if (!text) return [];
     return [
       h("p", { class: "hp-label" }, "What your code printed"),
-      h("pre", { class: "hp-printed", tabindex: "0" }, h("code", {}, cut(text, MOST_PRINTED, 400))),
+      h("pre", { class: "hp-printed", tabindex: "0" }, h("code", {}, beginning(text, MOST_PRINTED, MOST_LINES))),
     ];
   }
 

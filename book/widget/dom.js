@@ -36,9 +36,20 @@ export function ticked(text) {
     .map((part, index) => (index % 2 ? h("code", {}, part) : part));
 }
 
+/** Return the beginning of a text of which nobody knows how long it is: its maker may have kept no more than `limit`. */
+export function beginning(text, limit, lines) {
+  const kept = first(text, limit, lines);
+  const all = text.length < limit && kept.length === text.length;
+  return visible(kept).replace(/\n+$/, "") + (all ? "" : "\n… (this is the beginning; what came after it is not kept)");
+}
+
+function first(text, limit, lines) {
+  return text.slice(0, limit).split("\n").slice(0, lines).join("\n");
+}
+
 /** Return the beginning of a text, and say how much was left out. */
 export function cut(text, limit, lines) {
-  const kept = text.slice(0, limit).split("\n").slice(0, lines).join("\n");
+  const kept = first(text, limit, lines);
   const left = text.slice(kept.length).replace(/^\n+|\n+$/g, "").length;
   const more = left ? `\n… (${left.toLocaleString("en-US")} more characters)` : "";
   return visible(kept).replace(/\n+$/, "") + more;

@@ -47,7 +47,8 @@ export class Python {
   }
 
   /**
-   * Grade code. `on.started()` is called when it begins to run, and `on.trying(number, of)` before each check.
+   * Grade code. `on.started()` is called when it begins to run, `on.trying(number, of)` before each check, and
+   * `on.printed(text)` with what it prints.
    *
    * Resolves to one of {kind: "result", record, marks}, {kind: "stopped"}, {kind: "timeout", message} and
    * {kind: "broken", message, loading}.
@@ -82,6 +83,7 @@ export class Python {
       job.timer = setTimeout(late, message.seconds * 1000);
       job.on.started();
     } else if (message.type === "trying" && ours) job.on.trying(message.number, message.of);
+    else if (message.type === "printed" && ours) job.on.printed(String(message.text));
     else if (message.type === "graded" && ours) this.end({ kind: "result", record: message.record, marks: message.marks });
     else if (message.type === "failed" && ours) this.end({ kind: "broken", message: message.message, loading: false });
     else if (message.type === "died") {

@@ -20,16 +20,24 @@ export function results(record, { marks, root, goTo }) {
   const lineOf = (id) => marks.find((mark) => mark.check === id)?.line ?? null;
   const wholeLine = lineOf("") ?? (quiet ? lineOf(record.checks[0].id) : null);
   const believed = new Set();
+  const ends = new Map(); // by what ended them: the first check that was ended so, and how many others
+  for (const check of record.checks.filter(ended)) {
+    const known = ends.get(check.difference);
+    if (known) known.others += 1;
+    else ends.set(check.difference, { check, others: 0 });
+  }
   const items = record.checks.map((check) => {
-    const item = one(record, check, { root, goTo, quiet, line: lineOf(check.id), again: believed.has(check.belief) });
+    const end = ended(check) ? ends.get(check.difference) : { check, others: 0 };
+    const above = end.check !== check;
+    const told = { root, goTo, quiet, line: lineOf(check.id), again: believed.has(check.belief) };
     if (check.belief) believed.add(check.belief);
-    return item;
+    return one(record, check, { ...told, above, others: above ? 0 : end.others });
   });
   return [
     h("p", { class: "hp-headline" }, headline(record), " ", score(record)),
-    whole ? h("p", { class: "hp-whole" }, ticked(withoutFile(whole)), link(wholeLine, goTo)) : null,
+    whole ? h("p", { class: "hp-whole" }, ticked(here(withoutFile(whole))), link(wholeLine, goTo)) : null,
     quiet ? null : h("ol", { class: "hp-checks", role: "list" }, items),
-    ...(record.notes ?? []).filter((note) => !whole.includes(note)).map((note) => h("p", { class: "hp-note" }, "Note: ", ticked(note))),
+    ...(record.notes ?? []).filter((note) => !whole.includes(note)).map((note) => h("p", { class: "hp-note" }, "Note: ", ticked(here(note)))),
   ].filter(Boolean);
 }
 
@@ -42,7 +50,18 @@ function withoutFile(text) {
   return text.replace(/^[^:\s]*\.(?:ipynb|py): /, "");
 }
 
-function one(record, check, { root, goTo, quiet, line, again }) {
+/** Return a message as it reads in a page, where the code is one piece: the line is enough. */
+function here(text) {
+  return text.replace(/\bline (\d+) of cell 1\b/g, "line $1").replace(/\bcell 1, (?=line \d)/g, "");
+}
+
+/** Return whether something ended a check before there was a value to judge: an exception, a limit. */
+function ended(check) {
+  return !["passed", "failed", "not_run"].includes(check.status) && Boolean(check.difference);
+}
+
+/** `told`: {root, goTo, quiet, line, again, others, above} - see `why`, and quiet: only its state is shown. */
+function one(record, check, told) {
   const sign = mark(record, check);
   const state = check.status.replace("_", " ");
   const spoken = `${state.charAt(0).toUpperCase()}${state.slice(1)}: `;
@@ -56,24 +75,27 @@ function one(record, check, { root, goTo, quiet, line, again }) {
       h("p", { class: "hp-name" }, h("span", { class: "hp-unseen" }, spoken), ticked(check.title)),
       h("span", { class: "hp-earned" }, earned(record, check)),
     ),
-    check.status === "passed" || quiet ? null : why(check, { root, goTo, line, again }),
+    check.status === "passed" || told.quiet ? null : why(check, told),
   );
 }
 
-function why(check, { root, goTo, line, again }) {
+/**
+ * Return why a check did not pass. `again`: its belief was explained above; `above`: what ended it was told above, so
+ * that only its call is left to show; `others`: how many checks below ended in the same way.
+ */
+function why(check, { root, goTo, line, again, others, above }) {
   const parts = [];
-  if (!check.difference) parts.push(h("p", {}, ticked(check.message), link(line, goTo)));
+  if (above) parts.push(sameAgain(check));
+  else if (!check.difference) parts.push(h("p", {}, ticked(here(check.message)), link(line, goTo)));
   else {
     if (check.rule) parts.push(h("p", { class: "hp-rule" }, ticked(check.rule)));
-    if (check.call) {
-      const which = check.case ? h("span", { class: "hp-case" }, ` (${visible(check.case).replaceAll("\n", "\\n")})`) : null;
-      parts.push(h("p", { class: "hp-label" }, "Called", which), code(check.call));
-    }
+    if (check.call) parts.push(...called(check));
     if (check.status === "failed" && check.call)
       parts.push(
         h("div", { class: "hp-pair" }, value(LABELS[check.show] ?? LABELS.returned, check.returned), value("Expected", check.expected)),
       );
-    parts.push(h("p", {}, ticked(check.difference), link(line, goTo)));
+    parts.push(h("p", {}, ticked(here(check.difference)), link(line, goTo)));
+    if (others) parts.push(h("p", { class: "hp-others" }, `The same in ${others} other check${others === 1 ? "" : "s"}.`));
   }
   if (check.belief)
     parts.push(
@@ -85,9 +107,19 @@ function why(check, { root, goTo, line, again }) {
         again ? null : h("p", {}, ticked(check.truth)),
       ),
     );
-  const see = check.status === "not_run" || again ? "" : section(check.see, root);
+  const see = check.status === "not_run" || again || above ? "" : section(check.see, root);
   if (see) parts.push(h("p", { class: "hp-read" }, "Read: ", h("a", { href: see }, sectionName(check.see))));
   return h("div", { class: "hp-why" }, parts);
+}
+
+function called(check) {
+  const which = check.case ? h("span", { class: "hp-case" }, ` (${visible(check.case).replaceAll("\n", "\\n")})`) : null;
+  return [h("p", { class: "hp-label" }, "Called", which), code(check.call)];
+}
+
+function sameAgain(check) {
+  if (!check.call) return h("p", { class: "hp-same" }, "The same as above.");
+  return h("details", { class: "hp-same" }, h("summary", {}, "The same as above, in this call"), called(check));
 }
 
 function value(label, text) {

@@ -4,6 +4,7 @@ export const LABELS = {
   returned: "It returned",
   after: "It left its arguments as",
   later: "Read again later, it was",
+  kept: "Read again after all calls, it was",
 };
 const NO_ANSWER = ["timeout", "not_run"];
 

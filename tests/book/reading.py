@@ -112,9 +112,9 @@ class Reader:
 
     def until_kept(self, source: str) -> None:
         """Wait until the code in this browser is that one."""
-        entry = f"localStorage.getItem('half-precision/1/{self.slug}')"
-        code = f"(() => {{ try {{ return JSON.parse({entry}).code }} catch {{ return null }} }})()"
-        until(self.page, f"{code} === {json.dumps(source)}")  # null, too, while what is damaged is still there
+        kept = f"localStorage.getItem('half-precision/1/{self.slug}')"
+        code = json.dumps(f'"code":{json.dumps(source, ensure_ascii=False)},')
+        until(self.page, f"({kept} ?? '').includes({code})")
 
     def written(self) -> str:
         """Return what stands in the editor."""

@@ -45,6 +45,48 @@ def test_without_a_network_it_says_so_and_works_when_it_is_back(reader: Callable
     assert "Full marks" in one.run()
 
 
+OFFLINE: Final = ("ERR_INTERNET_DISCONNECTED", "Failed to load resource", "dynamically imported", "Failed to fetch")
+
+
+def test_offline_before_anything_is_touched_the_code_is_kept_and_runs_later(reader: Callable[..., Reader]) -> None:
+    one = reader(forgiven=OFFLINE).open()
+    one.page.context.set_offline(True)
+    one.card.locator(".hp-still pre").click()
+    one.card.get_by_role("textbox").fill(ANSWER)
+    assert one.run() == "Python could not be loaded"
+    assert "Is the network there? Your code is kept" in one.results.inner_text()
+    one.until_kept(ANSWER)
+    one.button("Download my notebook").click()
+    one.card.get_by_text("The notebook could not be fetched").wait_for()
+    one.page.context.set_offline(False)
+    assert "Full marks" in one.run()
+
+
+def test_offline_after_python_is_there_runs_go_on_and_a_stop_loses_nothing(reader: Callable[..., Reader]) -> None:
+    one = reader(forgiven=OFFLINE).open()
+    assert one.run() == "Not started yet"
+    one.page.context.set_offline(True)
+    one.put(ANSWER)
+    assert "Full marks" in one.run()
+    one.put("while True:\n    pass\n")
+    one.button("Run the checks").click()
+    one.card.locator(".hp-status").get_by_text("Running …").wait_for()
+    one.button("Stop").click()
+    assert one.finished() == "Stopped"
+    one.put(ANSWER)
+    assert one.run() in ("Python could not be loaded", "Every check passes. Full marks. 10 of 10 points")
+    one.until_kept(ANSWER)
+    one.page.context.set_offline(False)
+    assert "Full marks" in one.run()
+
+
+def test_without_workers_it_says_so(reader: Callable[..., Reader]) -> None:
+    one = reader(before="delete window.Worker").open()
+    one.put(ANSWER)
+    assert one.run() == "It cannot be run here"
+    assert "no web workers" in one.results.inner_text()
+
+
 # ------------------------------------------------------------------------ everybody
 
 
@@ -75,6 +117,58 @@ def test_everything_is_done_with_the_keyboard(reader: Callable[..., Reader]) -> 
     key.press("Shift+Tab")
     outline = "getComputedStyle(document.activeElement).outlineStyle"
     assert one.page.evaluate(outline) == "solid"
+
+
+def reach(one: Reader, words: str) -> None:
+    """Press Tab until what has the focus begins with those words."""
+    for _ in range(60):
+        one.page.keyboard.press("Tab")
+        if one.page.evaluate("document.activeElement.textContent").strip().startswith(words):
+            return
+    raise AssertionError(f"Tab never comes to {words!r}")
+
+
+def test_an_exercise_is_gone_through_with_the_keyboard_alone(reader: Callable[..., Reader], exercise: Exercise) -> None:
+    one = reader().open()
+    key = one.page.keyboard
+    one.page.evaluate(f"document.querySelector('{one.place} .hp-links a').focus()")
+    reach(one, "Write here")
+    key.press("Enter")
+    one.card.locator(".cm-content:focus").wait_for()
+    key.press("ControlOrMeta+a")
+    key.insert_text("while True:\n    pass\n")
+    key.press("ControlOrMeta+Enter")
+    one.card.locator(".hp-status").get_by_text("Running …").wait_for()
+    key.press("Escape")
+    reach(one, "Stop")
+    key.press("Enter")
+    assert one.finished() == "Stopped"
+    assert one.page.evaluate("document.activeElement.textContent") == "Run the checks"  # not lost with its button
+    reach(one, "Reset")
+    key.press("Enter")
+    one.page.get_by_role("dialog").wait_for()
+    assert one.page.evaluate("document.activeElement.textContent") == "Keep my code"
+    key.press("Tab")
+    key.press("Enter")
+    one.until_kept("")
+    reach(one, "Hint 1 of")
+    key.press("Enter")
+    assert one.card.locator(".hp-hint .hp-body").first.is_visible()
+    reach(one, "Hint 2 of")
+    one.page.evaluate(f"document.querySelector('{one.place} .hp-links a').focus()")
+    one.card.locator(".cm-content").wait_for()
+    for _ in range(60):
+        key.press("Tab")
+        if one.page.evaluate("document.activeElement.classList.contains('cm-content')"):
+            break
+    key.press("ControlOrMeta+a")
+    key.insert_text(ANSWER)
+    key.press("ControlOrMeta+Enter")
+    one.results.get_by_text("Every check passes. Full marks.").wait_for()
+    key.press("Escape")
+    reach(one, "Open the walkthrough")
+    key.press("Enter")
+    assert one.page.locator("details.hp-walkthrough[open] > summary:focus").count() == 1
 
 
 def test_the_editor_is_a_labelled_text_box(reader: Callable[..., Reader], exercise: Exercise) -> None:
@@ -110,6 +204,12 @@ STATES: Final[dict[str, Callable[[Reader], object]]] = {
         one.finished(),
     ),
     "syntax error": lambda one: (one.put("def f(:\n"), one.run()),
+    "running": lambda one: (
+        one.put("print('so far')\nwhile True:\n    pass\n"),
+        one.button("Run the checks").click(),
+        one.card.locator(".hp-printing").wait_for(),
+    ),
+    "stopped after printing": lambda one: (one.button("Stop").click(), one.finished()),
     "exception": lambda one: (one.put("def decode_float16(bits):\n    print(1)\n    return 1 / 0\n"), one.run()),
     "asking": lambda one: (one.put("x = 1\n"), one.button("Reset").click()),
     "a notice": lambda one: (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -141,7 +142,10 @@ def test_a_wrong_answer_is_told_what_the_command_line_tells(
     whole = one.results.inner_text()
     assert f"{told_there['score']:g} of {told_there['max_score']:g} points" in whole
     if told_there["reason"]:
-        assert told_there["reason"].partition(": ")[2].replace("`", "") in whole
+        said = told_there["reason"].partition(": ")[2].replace("`", "")
+        assert said.replace("(cell 1, line", "(line") in whole  # here is one piece of code, and no cell
+        assert "cell 1" in said
+        assert "cell 1" not in whole
         return
     assert one.statuses() == {check["id"]: check["status"] for check in told_there["checks"]}
     told = {check["id"]: check for check in told_there["checks"]}
@@ -167,6 +171,48 @@ def test_three_honest_tries_open_the_way_to_the_walkthrough(reader: Callable[...
     assert f"solutions/{SLUG}.py" in way.inner_text()
 
 
+def test_loading_is_shown_until_it_is_over(reader: Callable[..., Reader]) -> None:
+    one = reader().open()
+    held: list[Any] = []
+    one.page.context.route("**/course.zip", held.append)
+    bar = one.card.locator("progress")
+    assert bar.is_hidden()
+    one.put(ANSWER)
+    one.button("Run the checks").click()
+    one.card.locator(".hp-status").get_by_text("Loading Python: 6 MB, the first time only …").wait_for()
+    assert bar.is_visible()
+    while not held:
+        one.page.wait_for_timeout(20)
+    assert one.button("Stop").is_visible()
+    held[0].continue_()
+    assert "Full marks" in one.finished()
+    assert bar.is_hidden()
+    assert one.card.locator(".hp-status:not(.hp-unseen)").count() == 0
+
+
+def test_stop_while_python_is_loading_leaves_the_next_run_whole(reader: Callable[..., Reader]) -> None:
+    one = reader().open()
+    one.page.context.route("**/course.zip", lambda route: None, times=1)
+    one.put(ANSWER)
+    one.button("Run the checks").click()
+    one.button("Stop").click()
+    assert one.finished() == "Stopped"
+    assert "Full marks" in one.run()
+
+
+def test_of_two_exercises_of_a_page_one_runs_at_a_time(warm: Reader) -> None:
+    one, other = warm, replace(warm, slug="encode_float16")
+    one.put("while True:\n    pass\n")
+    one.button("Run the checks").click()
+    one.card.locator(".hp-status").get_by_text("Running …").wait_for()
+    other.button("Run the checks").click()
+    assert other.card.locator(".hp-status").inner_text() == "Another exercise of this page is running: stop that first."
+    assert other.results.is_hidden()
+    one.button("Stop").click()
+    assert one.finished() == "Stopped"
+    assert other.run() == "Not started yet"
+
+
 @pytest.mark.parametrize("line", ["pass", "print('again')"])
 def test_a_loop_is_stopped_and_the_next_run_is_whole(warm: Reader, line: str) -> None:
     one = warm
@@ -179,9 +225,63 @@ def test_a_loop_is_stopped_and_the_next_run_is_whole(warm: Reader, line: str) ->
     assert "Full marks" in one.run()
 
 
+COUNT: Final = "def decode_float16(bits):\n    n = 0\n    while True:\n        n += 1\n        print('line', n)\n"
+
+
+def test_an_endless_print_leaves_the_page_alive_and_its_first_lines_are_shown(warm: Reader) -> None:
+    one = warm
+    one.put("print('read in')\n" + COUNT)
+    one.button("Run the checks").click()
+    so_far = one.card.locator(".hp-printing")
+    so_far.get_by_text("line 17\n").wait_for()
+    hints = one.card.locator(".hp-hint > summary")
+    hints.first.click()  # the page answers meanwhile
+    assert one.card.locator(".hp-hint .hp-body").first.is_visible()
+    hints.first.click()
+    one.button("Stop").click()
+    assert one.finished() == "Stopped"
+    assert so_far.is_hidden()
+    printed = one.results.locator(".hp-printed").inner_text().splitlines()
+    assert printed[:3] == ["read in", "line 1", "line 2"]
+    assert printed[-1] == "… (this is the beginning; what came after it is not kept)"
+    assert len(printed) == 401
+    one.put(ANSWER)
+    assert "Full marks" in one.run()
+    assert one.card.locator(".hp-printed:visible").count() == 0
+
+
+def test_what_was_printed_before_the_time_was_up_is_shown(warm: Reader) -> None:
+    one = warm
+    one.put("def decode_float16(bits):\n    print('before', end='')\n    while True:\n        pass\n")
+    assert one.run() == "Out of time"
+    assert one.results.locator(".hp-printed").inner_text() == "before"
+    one.put(ANSWER)
+    assert "Full marks" in one.run()
+
+
+def test_the_same_exception_is_told_once(warm: Reader, exercise: Exercise) -> None:
+    one = warm
+    one.put("def decode_float16(bits):\n    if bits > 20000:\n        return 1 / 0\n    return 1.0\n")
+    one.run()
+    ended = [check for check, status in one.statuses().items() if status == "error"]
+    told = one.results.locator(".hp-others")
+    assert told.count() == 1
+    same = one.results.locator("details.hp-same")
+    first = one.results.locator(f"[data-check={ended[0]}]")
+    assert first.locator(".hp-others").inner_text() == f"The same in {same.count()} other checks."
+    assert "ZeroDivisionError: division by zero" in first.inner_text()
+    assert 2 <= same.count() < len(exercise.checks)
+    again = same.first
+    assert again.locator("pre").is_hidden()
+    again.locator("summary").click()
+    assert "decode_float16(bits=" in again.locator("pre").inner_text()
+    assert "ZeroDivisionError" not in again.inner_text()
+
+
 BAD: Final = {
     "a loop at the top": ("while True:\n    pass\n", "Out of time"),
     "calls without end": ("def decode_float16(bits):\n    return decode_float16(bits)\n", ""),
+    "a list of a hundred million": ("def decode_float16(bits):\n    return [0.5] * 10**8\n", ""),
     "a list of a billion": ("def decode_float16(bits):\n    return [0.5] * 10**9\n", ""),
     "builtins replaced": ("import builtins\nbuiltins.len = builtins.isinstance = None\n", ""),
     "an exit": ("import os\ndef decode_float16(bits):\n    os._exit(3)\n", ""),

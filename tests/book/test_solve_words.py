@@ -56,6 +56,12 @@ def test_the_page_says_it_in_the_words_of_every_report(reader: Callable[..., Rea
     assert said == [words.headline(score), words.reason(score), words.is_full(score), marks]
 
 
+def test_a_value_is_introduced_in_the_words_of_every_report(reader: Callable[..., Reader]) -> None:
+    source = (ROOT / "book/widget/words.js").read_text(encoding="utf-8")
+    labels = "async (source) => (await import('data:text/javascript,' + encodeURIComponent(source))).LABELS"
+    assert reader().page.evaluate(labels, source) == words.LABELS
+
+
 @pytest.mark.parametrize(
     "see", ["book/04_one_scaler_step.html#judge", "book/02_where_gradients_vanish.html", "book/a.html#"]
 )

@@ -12,7 +12,7 @@ import pytest
 from page_python import PagePython, Static
 
 from autograder import catalog
-from autograder.browser import archive
+from autograder.browser import archive, printed
 from autograder.reference.expectations import PUBLIC, Seed, draw
 from autograder.report.records import from_record, record
 
@@ -118,6 +118,14 @@ def test_what_is_printed_comes_back_once_and_within_a_limit(page_python: PagePyt
     answer = graded(page_python, "print('x' * 30_000)\nreturn {}")
     assert answer["record"]["output"] == "x" * 10_000
     assert graded(page_python, "print('hello')\nreturn {}")["record"]["output"] == "hello\n"
+
+
+def test_what_is_printed_is_told_while_it_runs_and_only_its_beginning(page_python: PagePython) -> None:
+    source = f"print('read in')\n{HEAD}\n    print('x' * 3_000, flush=True)\n    return {{}}\n"
+    told = page_python.ask(slug=SLUG, source=source)["printed"]
+    assert told == ("read in\n" + ("x" * 3_000 + "\n") * 4)[: printed.MOST + 1]
+    broken = f"{HEAD}\n    print('\\ud800')\n    return {{}}\n"
+    assert page_python.ask(slug=SLUG, source=broken)["printed"].startswith("\\ud800\n")
 
 
 WILD = {

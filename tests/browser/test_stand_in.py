@@ -21,7 +21,7 @@ EXACT: Final = (
 )  # fmt: skip
 NEAR: Final = ("sqrt", "log2", "exp2")
 """Which PyTorch takes from a vectorized library: right to a few units in the last place."""
-BINARY: Final = ("add", "sub", "mul", "div", "maximum", "minimum", "eq", "ne", "lt", "ge", "floor_divide")
+BINARY: Final = ("add", "sub", "mul", "div", "maximum", "minimum", "eq", "ne", "lt", "ge", "floor_divide", "remainder")
 OPERATORS: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "==": operator.eq,
     "<": operator.lt, ">=": operator.ge,
@@ -81,9 +81,16 @@ def pairs(page: ModuleType, count: int, seed: int = 1) -> None:
         a, b = mine(page, x), mine(page, y)
         for name in BINARY:
             theirs = outcome(getattr(torch, name), x, y)
-            if name == "floor_divide" and not (isinstance(theirs, torch.Tensor) and theirs.dtype in WIDE):
+            if left_out(name, torch.promote_types(x.dtype, y.dtype), theirs):
                 continue
             same(outcome(getattr(page, name), a, b), theirs, f"{name}({first}, {second})")
+
+
+def left_out(name: str, kind: torch.dtype, theirs: Any) -> bool:
+    """Return whether the page says that it does not have this: a division of floats by a way of torch's own."""
+    if name == "floor_divide":
+        return not (isinstance(theirs, torch.Tensor) and theirs.dtype in WIDE)
+    return name == "remainder" and kind.is_floating_point
 
 
 def outcome(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -200,6 +207,9 @@ ALIASES: Final = (
     "y = x.flatten().split([1, 3])[1]; y.div_(4)", "y = x.contiguous(); y.abs_()", "y = x[:, 0].reshape(-1); y.zero_()",
     "x /= 2", "x = x / 2", "x -= T.tensor([1., 2.])", "y = x.unsqueeze(0); y.clamp_(min=2.0)", "x.add_(x, alpha=-0.5)",
     "T._foreach_mul_([x], 0.25)", "y = x.to(T.float32); y.zero_()", "y = x.to(T.float32, copy=True); y.zero_()",
+    "y = x.view(T.int32); y.add_(1)", "y = x.view(T.int32)[0]; y[1] = 0", "y = x[:, 1].view(T.int32); y += 1",
+    "y = x.view(T.int32).view(T.float32); y.neg_()", "y = x.view(T.int32) + 1", "x.view(T.int32)[1] = 0",
+    "y = x.view(T.int32).view(-1); y.fill_(7)", "y = x.double().view(T.int64); y.zero_()",
     "y = x.masked_fill(x > 1, -1.0)", "x.masked_fill_(x > 1, -1.0)", "y = x.ravel(); y.nan_to_num_()",
 )  # fmt: skip
 
@@ -213,6 +223,24 @@ def test_what_shares_memory_shares_it_and_what_does_not_does_not(page_torch: Mod
         exec(code, names)
         last = names.get("y", names["x"])
         seen.append((original.tolist(), last.tolist(), str(last.dtype), tuple(last.shape)))
+    assert seen[0] == seen[1]
+
+
+NANS: Final = (0x7F800001, 0x7FBFFFFF, 0x7FC00000, 0x7FC00001, 0x7FFFFFFF, 0x7F812345)
+READ: Final = (
+    "x", "x.clone()", "x[2:]", "x.reshape(2, -1)", "T.where(T.isfinite(x), T.zeros_like(x), x)",
+    "T.zeros_like(x).copy_(x)", "x.view(T.int32).view(T.float32)", "x.contiguous().detach()",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("code", READ)
+def test_a_nan_keeps_its_bits_where_it_is_only_moved(page_torch: ModuleType, code: str) -> None:
+    words = [*NANS, *(bits | 0x80000000 for bits in NANS), 0x7F800000, 0x80000000]
+    signed = [bits - (bits >> 31 << 32) for bits in words]
+    seen = []
+    for module in (torch, page_torch):
+        x = module.tensor(signed, dtype=module.int32).view(module.float32)
+        seen.append(eval(code, {"T": module, "x": x}).view(module.int32).tolist())
     assert seen[0] == seen[1]
 
 

@@ -48,7 +48,7 @@ float32: Final = dtype("float32", 2, 32)
 float64: Final = dtype("float64", 2, 64)
 ALL: Final = (bool_, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64)
 CODES: Final = {bool_: "?", uint8: "B", int8: "b", int16: "h", int32: "i", int64: "q", float32: "f", float64: "d"}
-"""How ``struct`` writes an element; the two halves are written by ``patterns``."""
+"""How ``struct`` writes an element; float32 and the two halves are written by ``patterns``."""
 _HALF_OVERFLOWS: Final = 65520.0
 """From here on a number is nearer to 2**16, which float16 does not have, than to its largest, 65504."""
 
@@ -139,13 +139,38 @@ def promote(first: dtype, second: dtype) -> dtype:
 # ----------------------------------------------------------------------------- patterns
 
 
+# A nan has bits of its own, too, and a reader may look at them. A Python float has room for those of a float32, in the
+# upper part of its fraction. Only the bit that tells a quiet nan from a signaling one is not safe there, because
+# processors set it whenever they convert; the lowest bit, which no float32 has, remembers that it was clear.
+_QUIET: Final = 0x400000
+_WAS_SIGNALING: Final = 1
+
+
 def patterns(values: Sequence[Number], kind: dtype) -> bytes:
     """Return the elements as they lie in memory, lowest byte first."""
     if kind is float16:
         return struct.pack(f"<{len(values)}e", *values)
     if kind is bfloat16:
-        return b"".join(struct.pack("<f", value)[2:] for value in values)
+        return b"".join(_single(value)[2:] for value in values)
+    if kind is float32:
+        return b"".join(map(_single, values))
     return struct.pack(f"<{len(values)}{CODES[kind]}", *values)
+
+
+def _single(value: float) -> bytes:
+    if value == value:
+        return struct.pack("<f", value)
+    (bits,) = struct.unpack("<Q", struct.pack("<d", value))
+    word = bits >> 63 << 31 | 0x7F800000 | bits >> 29 & 0x7FFFFF
+    return struct.pack("<I", word & ~_QUIET if bits & _WAS_SIGNALING else word)
+
+
+def _from_single(word: int) -> float:
+    if word & 0x7FFFFFFF <= 0x7F800000:
+        return float(struct.unpack("<f", struct.pack("<I", word))[0])
+    mark = 0 if word & _QUIET else _WAS_SIGNALING
+    bits = word >> 31 << 63 | 0x7FF << 52 | (word & 0x7FFFFF | _QUIET) << 29 | mark
+    return float(struct.unpack("<d", struct.pack("<Q", bits))[0])
 
 
 def from_patterns(raw: bytes, kind: dtype) -> list[Number]:
@@ -154,7 +179,9 @@ def from_patterns(raw: bytes, kind: dtype) -> list[Number]:
     if kind is float16:
         return list(struct.unpack(f"<{count}e", raw))
     if kind is bfloat16:
-        return [struct.unpack("<f", b"\0\0" + raw[place : place + 2])[0] for place in range(0, len(raw), 2)]
+        return [_from_single(word << 16) for word in struct.unpack(f"<{count}H", raw)]
+    if kind is float32:
+        return [_from_single(word) for word in struct.unpack(f"<{count}I", raw)]
     return list(struct.unpack(f"<{count}{CODES[kind]}", raw))
 
 

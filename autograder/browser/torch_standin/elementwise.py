@@ -121,8 +121,10 @@ def mul(input: Any, other: Any) -> Tensor:
 
 def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Tensor | None = None) -> Tensor:
     """Return the quotient, which is one of floating point."""
+    if rounding_mode == "floor" and out is None:
+        return floor_divide(input, other)
     if rounding_mode is not None:
-        absent("torch.div(rounding_mode=...)")
+        absent(f"torch.div(rounding_mode={rounding_mode!r})")
     result = _arithmetic(input, other, divided, wide="2", floating=True)
     return result if out is None else out.copy_(result)
 
@@ -162,6 +164,22 @@ def floor_divide(input: Any, other: Any) -> Tensor:
     if kind in _HALVES:
         absent("torch.floor_divide of float16 and bfloat16")
     return _arithmetic(input, other, _floor_in(kind) if kind.kind == 2 else _floor_divided)
+
+
+def _rest(a: int, b: int) -> int:
+    if b == 0:
+        raise RuntimeError("ZeroDivisionError")
+    return a % b
+
+
+def remainder(input: Any, other: Any) -> Tensor:
+    """Return what is left of a division that rounds down; of whole numbers alone: torch's fmod has limits."""
+    kind = result_type(input, other)
+    if kind.kind == 2:
+        absent("torch.remainder of floating-point numbers")
+    if kind is dtypes.bool_:
+        raise NotImplementedError("\"remainder_cpu\" not implemented for 'Bool'")
+    return _arithmetic(input, other, _rest)
 
 
 def reversed_div(input: Tensor, other: Any) -> Tensor:
@@ -391,8 +409,9 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Tensor:
     shape = together(must("where", condition).shape, together(*(operand(v)[1] for v in (input, other))))
     sides = []
     for value in (condition, input, other):
-        values, own, _ = operand(value)
-        values = values if value is condition else dtypes.convert(values, kind)
+        values, own, given = operand(value)
+        # What has the dtype already is chosen as it is, bit for bit: a nan's are its own.
+        values = values if value is condition or given is kind else dtypes.convert(values, kind)
         sides.append([values[at] for at in spread(own, shape)])
     return Tensor([a if yes else b for yes, a, b in zip(*sides, strict=True)], kind, shape)
 
@@ -408,6 +427,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "mul": mul,
     "div": div,
     "floor_divide": floor_divide,
+    "remainder": remainder,
     "neg": neg,
     "abs": magnitude,
     "square": square,
@@ -447,6 +467,8 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "bitwise_or": bitwise_or,
     "bitwise_not": bitwise_not,
     "bitwise_xor": bitwise_xor,
+    "bitwise_left_shift": shift_left,
+    "bitwise_right_shift": shift_right,
     "where": where,
     "masked_select": masked_select,
 }

@@ -106,6 +106,7 @@ _TWO: Final[dict[str, Callable[[Any, Any], Tensor]]] = {
     "mul": elementwise.mul,
     "truediv": elementwise.div,
     "floordiv": elementwise.floor_divide,
+    "mod": elementwise.remainder,
     "pow": elementwise.power,
     "and": elementwise.bitwise_and,
     "or": elementwise.bitwise_or,

@@ -10,11 +10,11 @@ GROUPS: Final = {
         (),
     ),
     "Arithmetic": (
-        ("add", "sub", "mul", "div", "floor_divide", "neg", "abs", "square", "sqrt", "pow", "maximum", "minimum",
-         "addcmul"),
+        ("add", "sub", "mul", "div", "floor_divide", "remainder", "neg", "abs", "square", "sqrt", "pow", "maximum",
+         "minimum", "addcmul"),
         (
-            "add", "sub", "mul", "div", "floor_divide", "neg", "abs", "square", "sqrt", "pow", "add_", "sub_", "mul_",
-            "div_", "neg_", "abs_", "maximum", "minimum", "addcmul",
+            "add", "sub", "mul", "div", "floor_divide", "remainder", "neg", "abs", "square", "sqrt", "pow", "add_",
+            "sub_", "mul_", "div_", "neg_", "abs_", "maximum", "minimum", "addcmul",
         ),
     ),
     "Exponents and rounding": (
@@ -31,9 +31,10 @@ GROUPS: Final = {
     ),
     "Masks and bits": (
         ("logical_and", "logical_or", "logical_not", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_not",
-         "bitwise_xor", "where", "masked_select"),
+         "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift", "where", "masked_select"),
         ("logical_and", "logical_or", "logical_not", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_not",
-         "bitwise_xor", "where", "masked_select", "masked_fill", "masked_fill_"),
+         "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift", "where", "masked_select", "masked_fill",
+         "masked_fill_"),
     ),
     "From many to one": (
         ("all", "any", "sum", "mean", "prod", "max", "min", "amax", "amin", "aminmax", "count_nonzero", "numel"),
@@ -60,7 +61,7 @@ GROUPS: Final = {
 }  # fmt: skip
 """By the words of a page: (functions of torch, methods of a tensor)."""
 OPERATORS: Final = (
-    "+", "-", "*", "/", "//", "**", "==", "!=", "<", "<=", ">", ">=", "&", "|", "^", "<<", ">>", "~",
+    "+", "-", "*", "/", "//", "%", "**", "==", "!=", "<", "<=", ">", ">=", "&", "|", "^", "<<", ">>", "~",
 )  # fmt: skip
 """In place, too; and indexing by number, slice, ``...`` and mask."""
 DTYPES: Final = (

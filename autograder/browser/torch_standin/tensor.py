@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeAlias
 
 from . import dtypes
 from .dtypes import Number
@@ -49,23 +49,53 @@ strided: Final = _Layout()
 CPU: Final = Device()
 
 
+class Reread:
+    """A list whose bits are read, and written, as elements of another dtype of the same size."""
+
+    __slots__ = ("_inside", "_kind", "_memory")
+
+    def __init__(self, memory: Memory, inside: Dtype, kind: Dtype) -> None:
+        """Read ``memory``, whose elements are of the dtype ``inside``, as ``kind``."""
+        self._memory, self._inside, self._kind = memory, inside, kind
+
+    @property
+    def place(self) -> int:
+        """A number that it has in common with the list that it reads."""
+        return _place_of(self._memory)
+
+    def __len__(self) -> int:
+        return len(self._memory)
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return dtypes.from_patterns(dtypes.patterns(self._memory[place], self._inside), self._kind)
+        return dtypes.from_patterns(dtypes.patterns([self._memory[place]], self._inside), self._kind)[0]
+
+    def __setitem__(self, place: int, value: Number) -> None:
+        self._memory[place] = dtypes.from_patterns(dtypes.patterns([value], self._kind), self._inside)[0]
+
+
+Memory: TypeAlias = list[Number] | Reread
+
+
+def _place_of(memory: Memory) -> int:
+    return memory.place if isinstance(memory, Reread) else id(memory)
+
+
 class Tensor:
     """Elements of one dtype in a shape.
 
     ``_memory`` is the list that the elements are in, ``_places`` says where in it each one is, in row-major order.
     """
 
-    __slots__ = ("_dtype", "_frozen", "_memory", "_places", "_shape", "grad", "requires_grad")
+    __slots__ = ("_dtype", "_memory", "_places", "_shape", "grad", "requires_grad")
 
-    def __init__(
-        self, memory: list[Number], kind: Dtype, shape: Sequence[int], places: Sequence[int] | None = None
-    ) -> None:
+    def __init__(self, memory: Memory, kind: Dtype, shape: Sequence[int], places: Sequence[int] | None = None) -> None:
         """Make a tensor over a list; ``torch.tensor`` is for readers."""
         if not isinstance(kind, Dtype):
             absent("Tensor(...)")
         self._memory, self._dtype, self._shape = memory, kind, Size(shape)
         self._places = range(len(memory)) if places is None else places
-        self._frozen = False
         self.requires_grad, self.grad = False, None
 
     # ---------------------------------------------------------------------- what it is
@@ -143,7 +173,7 @@ class Tensor:
 
     def data_ptr(self) -> int:
         """Return a number that two tensors have in common when they begin at one place of memory."""
-        return id(self._memory) + self._dtype.itemsize * (self._places[0] if self._places else 0)
+        return _place_of(self._memory) + self._dtype.itemsize * (self._places[0] if self._places else 0)
 
     def _values(self) -> list[Number]:
         memory = self._memory
@@ -153,8 +183,6 @@ class Tensor:
 
     def _write(self, values: Sequence[Number]) -> Self:
         """Put values, already of this dtype, in place of the elements."""
-        if self._frozen:
-            absent("writing through Tensor.view(dtype)")
         for place, value in zip(self._places, values, strict=True):
             self._memory[place] = value
         return self
@@ -254,15 +282,13 @@ class Tensor:
         return self
 
     def _over(self, shape: Sequence[int], places: Sequence[int]) -> Tensor:
-        made = Tensor(self._memory, self._dtype, shape, places)
-        made._frozen = self._frozen
-        return made
+        return Tensor(self._memory, self._dtype, shape, places)
 
     def copy_(self, source: Any) -> Self:
         """Write the elements of another tensor into this one, in this one's dtype."""
-        values, shape, _ = operand(source)
-        places = spread(shape, self._shape)
-        return self._write(dtypes.convert([values[place] for place in places], self._dtype))
+        values, shape, kind = operand(source)
+        chosen = [values[place] for place in spread(shape, self._shape)]
+        return self._write(chosen if kind is self._dtype else dtypes.convert(chosen, self._dtype))
 
     def fill_(self, value: Any) -> Self:
         """Write one number into every element."""
@@ -299,7 +325,7 @@ class Tensor:
     # -------------------------------------------------------------------------- shape
 
     def view(self, *shape: Any) -> Tensor:
-        """Return it in another shape over the same memory, or its bits as elements of a dtype of the same size."""
+        """Return it over the same memory, in another shape, or with its bits read as a dtype of the same size."""
         if len(shape) == 1 and isinstance(shape[0], Dtype):
             return self._bits_as(shape[0])
         wanted = _shape_for(sizes_of(shape), len(self._places))
@@ -310,10 +336,7 @@ class Tensor:
             return self._over(self._shape, self._places)
         if kind.bits != self._dtype.bits:
             absent("Tensor.view(dtype) to a dtype of another size")
-        raw = dtypes.patterns(self._values(), self._dtype)
-        made = Tensor(dtypes.from_patterns(raw, kind), kind, self._shape)
-        made._frozen = True
-        return made
+        return Tensor(Reread(self._memory, self._dtype, kind), kind, self._shape, self._places)
 
     def reshape(self, *shape: Any) -> Tensor:
         """Return it in another shape, over the same memory where its elements lie at equal distances there."""
@@ -362,16 +385,16 @@ class Tensor:
         return self._over(shape, places)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if self._frozen:
-            absent("writing through Tensor.view(dtype)")
         if isinstance(key, Tensor) and key._dtype is dtypes.bool_:
             places: Sequence[int] = self._chosen(key)
             shape: Sequence[int] = (len(places),)
         else:
             shape, places = self._select(key)
-        values, given, _ = operand(value)
+        values, given, kind = operand(value)
         sources = spread(given, shape) if len(values) != 1 else [0] * len(places)
-        for place, number in zip(places, dtypes.convert([values[at] for at in sources], self._dtype), strict=True):
+        chosen = [values[at] for at in sources]
+        chosen = chosen if kind is self._dtype else dtypes.convert(chosen, self._dtype)
+        for place, number in zip(places, chosen, strict=True):
             self._memory[place] = number
 
     def _chosen(self, mask: Tensor) -> list[int]:

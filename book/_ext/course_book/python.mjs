@@ -10,7 +10,8 @@
  * @param {(stage: string) => void} told
  *   is called with "python", "course" and "judge", as each begins.
  * @returns {Promise<object>}
- *   slugs(), seconds(slug), tooLate(slug), answer(slug, source, trying): autograder/browser/judge.py says what they do.
+ *   slugs(), seconds(slug), tooLate(slug), answer(slug, source, trying, printed): autograder/browser/judge.py says what
+ *   they do.
  */
 export async function start({ loadPyodide, indexURL, archive }, told = () => {}) {
   told("python");
@@ -26,7 +27,7 @@ export async function start({ loadPyodide, indexURL, archive }, told = () => {})
     slugs: () => JSON.parse(judge.slugs()),
     seconds: (slug) => judge.seconds(slug),
     tooLate: (slug) => judge.too_late(slug),
-    answer: (slug, source, trying) => JSON.parse(judge.answer(slug, source, trying)),
+    answer: (slug, source, trying, printed) => JSON.parse(judge.answer(slug, source, trying, printed)),
   };
 }
 

@@ -11,6 +11,7 @@
  *
  *     {type: "started", id, seconds, tooLate}        the page's clock: end the worker after so many seconds, say tooLate
  *     {type: "trying", id, check, number, of}        before each check
+ *     {type: "printed", id, text}                    what the code prints, piece by piece: the beginning of it
  *     {type: "graded", id, record, marks}            see autograder/browser/judge.py
  *
  * or, in place of the last one, {type: "failed", id, message}; or {type: "died", id, message}, id null before it is
@@ -50,7 +51,8 @@ self.addEventListener("message", async ({ data: { id, slug, source } }) => {
   try {
     say({ type: "started", id, seconds: judge.seconds(slug), tooLate: judge.tooLate(slug) });
     const trying = (check, number, of) => say({ type: "trying", id, check, number, of });
-    say({ type: "graded", id, ...judge.answer(slug, source, trying) });
+    const printed = (text) => say({ type: "printed", id, text });
+    say({ type: "graded", id, ...judge.answer(slug, source, trying, printed) });
   } catch (error) {
     say({ type: isFatal(error) ? "died" : "failed", id, message: lastLine(error) });
   }
