@@ -31,6 +31,13 @@ class Limits:
 
 
 STUDENT: Final = Limits()
+MAX_TIMEOUTS: Final = 4
+"""Checks that may run out of time before the rest of a submission is not run."""
+
+
+def allowance(seconds: float, timeouts: int) -> float:
+    """Return how many seconds a check may take, after so many that ran out of time, of an exercise's ``seconds``."""
+    return float(seconds * 0.5 ** (1 + timeouts))
 
 
 def _size(value: Any) -> int:

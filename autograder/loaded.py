@@ -44,6 +44,11 @@ def late(seconds: float) -> str:
     return f"no answer within {seconds:.3g} s: an endless loop, or far too slow"
 
 
+def used_up() -> Observation:
+    """Return what is observed of a check for which there is no time left."""
+    return whole("not_run", "not run, because the time for this submission was used up before")
+
+
 def not_understood(error: Exception) -> Observation:
     """Return what is observed where an answer is not of the form, or not within the limits, that are agreed on."""
     return Observation(ended="crashed", detail=f"the run's answer was not in the expected form ({error})")

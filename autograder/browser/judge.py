@@ -1,7 +1,8 @@
 """Judge an answer in the page: source in, the record of ``autograder check --json`` out.
 
-``grade`` runs the student's code in this very interpreter. There is no wall around it, and no clock: the page ends the
-worker when its time is up, and ``seconds`` says when that is.
+``answer`` runs the student's code in this very interpreter. There is no wall around it, and no clock: the page has one.
+It is told when each case begins and how long its check may take, ends the worker when that is over, and asks a new one
+for the same answer with the case that had no end, so that the other checks are judged as everywhere.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from autograder import recorded
 from autograder.browser import absent, course, home, numpy_free
 from autograder.browser.printed import Printed
 from autograder.grading import try_cases
-from autograder.limits import STUDENT
+from autograder.limits import MAX_TIMEOUTS, STUDENT, allowance
 from autograder.loaded import Loaded, late, no_function, not_understood, place, too_large
+from autograder.loaded import used_up as no_time
 from autograder.marking import mark, untouched
 from autograder.models import (
     Case,
@@ -48,8 +50,11 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 """The folder that the archive was unpacked into."""
 _plans: Final[dict[str, Plan]] = {}
 
-Trying = Callable[[str, int, int], object]
-"""Is told, before a check runs: its id, its number from 1, and how many there are."""
+Trying = Callable[[str, int, int, int, float], object]
+"""Is told, before a case runs: its check's id and number from 1, how many checks there are, the case's number in it
+from 0, and the seconds that the check may take. Number 0, of no check, is the reader's code as it is read in."""
+Ended = tuple[tuple[str, int], ...]
+"""The cases that ran out of time before, in order: a check's id, and a case's number in it."""
 Told = Callable[[str], object]
 """Is told what the code prints, while it runs."""
 
@@ -60,7 +65,7 @@ def grade(slug: str, source: str, trying: Trying | None = None) -> dict[str, Any
     Args:
         slug: the exercise.
         source: the whole text of the reader's editor.
-        trying: is told which check is about to run.
+        trying: is told which case is about to run.
 
     Returns:
         The record, with the keys and values of ``autograder check --json``: status "graded" or "not_started".
@@ -71,12 +76,22 @@ def grade(slug: str, source: str, trying: Trying | None = None) -> dict[str, Any
     return dict(json.loads(answer(slug, source, trying))["record"])
 
 
-def answer(slug: str, source: str, trying: Trying | None = None, printed: Told | None = None) -> str:
+def answer(
+    slug: str,
+    source: str,
+    trying: Trying | None = None,
+    printed: Told | None = None,
+    ended: str = "[]",
+    used_up: bool = False,
+) -> str:
     """Return, as JSON text, ``{"record": the record, "marks": [...]}``: what the page's worker posts.
 
     ``marks`` are the lines for an editor to mark, in order: ``{"line", "text", "check"}``, where ``check`` is the id
     of the check that met the exception, or "" where it left the code while that was being read in. ``printed`` is told
     the beginning of what the code prints: the page may have to end the run, and has it then.
+
+    ``ended``, as JSON, is what has run out of time before with this very answer, as ``Ended`` says; it is not run
+    again. With ``used_up`` nothing is run after the last of them.
     """
     plan = _plan(slug)
     data = source.encode("utf-8", "surrogatepass")
@@ -85,7 +100,8 @@ def answer(slug: str, source: str, trying: Trying | None = None, printed: Told |
     if is_untouched(submission.cells, plan.exercise):
         return _answer(untouched(plan, submission), [])
     started = time.monotonic()
-    run = _Run(plan.exercise, submission.cells, trying, None if printed is None else Printed(printed))
+    clock = _Clock(plan.exercise, trying, tuple((check, case) for check, case in json.loads(ended)), used_up)
+    run = _Run(plan.exercise, submission.cells, clock, None if printed is None else Printed(printed))
     with home.kept():
         run.everything(plan)
     score = mark(plan, submission, run)  # with the modules that the code has found, not with those that it leaves
@@ -99,14 +115,8 @@ def slugs() -> str:
 
 
 def seconds(slug: str) -> float:
-    """Return how long an answer may take before the page ends the worker."""
+    """Return the seconds of an exercise: twice as many are the end of an answer in any case."""
     return _plan(slug).exercise.seconds
-
-
-def too_late(slug: str) -> str:
-    """Return what the page says when it has ended the worker: the words of ``autograder check``."""
-    text = late(seconds(slug))
-    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _answer(score: Score, marks: list[dict[str, Any]]) -> str:
@@ -127,13 +137,45 @@ def _plan(slug: str) -> Plan:
 # ------------------------------------------------------------------------------ running
 
 
+class _Clock:
+    """What the page's clock has ended before, and what it is told of what runs next."""
+
+    def __init__(self, exercise: Exercise, trying: Trying | None, ended: Ended, used_up: bool) -> None:
+        self._seconds, self._trying, self._ended, self._used_up = exercise.seconds, trying, ended, used_up
+        self._places = {check.id: number for number, check in enumerate(exercise.checks, start=1)}
+        self._timeouts = 0
+        self._check, self._case = "", -1
+        self.late = False
+        """Whether the check that was tried last has had its time."""
+
+    def load(self) -> None:
+        """Tell that the code is read in."""
+        self._tell("", 0, 0)
+
+    def case(self, check: str) -> Observation | None:
+        """Tell that a check's next case runs; return what was observed of it where it ran out of time before."""
+        self._case = self._case + 1 if check == self._check else 0
+        self._check, self.late = check, True
+        if self._timeouts >= MAX_TIMEOUTS or (self._used_up and self._timeouts == len(self._ended)):
+            return no_time()
+        if (check, self._case) in self._ended:
+            seen = Observation(ended="timeout", detail=late(allowance(self._seconds, self._timeouts)))
+            self._timeouts += 1
+            return seen
+        self.late = False
+        self._tell(check, self._places[check], self._case)
+        return None
+
+    def _tell(self, check: str, number: int, case: int) -> None:
+        if self._trying is not None:
+            self._trying(check, number, len(self._places), case, allowance(self._seconds, self._timeouts))
+
+
 class _Run:
     """One answer's runs in this interpreter: first everything is observed, then ``observe`` tells of it."""
 
-    def __init__(
-        self, exercise: Exercise, code: tuple[Cell, ...], trying: Trying | None, heard: Printed | None
-    ) -> None:
-        self._exercise, self._code, self._trying, self._heard = exercise, code, trying, heard
+    def __init__(self, exercise: Exercise, code: tuple[Cell, ...], clock: _Clock, heard: Printed | None) -> None:
+        self._exercise, self._code, self._clock, self._heard = exercise, code, clock, heard
         self._failed: Observation | None = None
         self._function: Any = None
         self._last: Case | None = None
@@ -142,15 +184,12 @@ class _Run:
 
     def everything(self, plan: Plan) -> None:
         """Run the code, and then every case of every check in order."""
-        checks = self._exercise.checks
-        for number, check in enumerate(checks, start=1):
-            if self._trying is not None:
-                self._trying(check.id, number, len(checks))
-            if number == 1:
-                self._load()
+        self._clock.load()
+        self._load()
+        for check in self._exercise.checks:
             self._last = None
             try_cases(check, plan.expectations.checks[check.id], self._observe)
-            if self._failed is None:
+            if self._failed is None and not self._clock.late:
                 self._skip(check, numpy_free.between(check, self._last, None))
 
     def observe(self, check: Check, case: Case) -> Observation:
@@ -164,10 +203,11 @@ class _Run:
         return None if shown is None else self._seen.get((result.id, id(shown)))
 
     def _observe(self, check: Check, case: Case) -> Observation:
-        if self._failed is None:
+        seen = self._failed or self._clock.case(check.id)
+        if seen is None:
             self._skip(check, numpy_free.between(check, self._last, case))
             self._last = case
-        seen = self._try(check, case) if self._failed is None else self._failed
+            seen = self._try(check, case)
         self._seen[check.id, id(case)] = seen
         return seen
 

@@ -16,14 +16,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from autograder.loaded import Loaded, late, no_function, not_understood, too_large, whole
+from autograder.limits import MAX_TIMEOUTS as MAX_TIMEOUTS
+from autograder.limits import allowance
+from autograder.loaded import Loaded, late, no_function, not_understood, too_large, used_up, whole
 from autograder.loaded import place as place
 from autograder.models import Case, Cell, Check, Exercise, Observation
 from autograder.sandbox import frames
 from autograder.sandbox.forbid import sentence
 from autograder.sandbox.zygote import SandboxError, Session, Zygote, how_it_ended
 
-MAX_TIMEOUTS: Final = 4
 MAX_LOST: Final = 2
 """Confined processes that may be lost while one submission runs, whoever's fault it is."""
 _GRACE_SECONDS: Final = 0.5
@@ -72,7 +73,7 @@ class Runner:
         if self._failed is not None:
             return self._failed
         if self._timeouts >= MAX_TIMEOUTS or time.monotonic() >= self._end:
-            return whole("not_run", "not run, because the time for this submission was used up before")
+            return used_up()
         if self._lost >= MAX_LOST:
             return whole("not_run", f"not run, because the process that runs it was lost {MAX_LOST} times before")
         if self._session is None and (ended := self._load()) is not None:
@@ -90,7 +91,7 @@ class Runner:
 
     def allowance(self) -> float:
         """Return how many seconds a check may take now."""
-        return self._exercise.seconds * 0.5 ** (1 + self._timeouts)
+        return allowance(self._exercise.seconds, self._timeouts)
 
     def close(self) -> None:
         """End the child, if there is one."""

@@ -238,10 +238,16 @@ export class Card {
     this.out.setAttribute("aria-busy", "true");
     this.say("Starting …");
     this.keep({});
-    this.printed = "";
+    this.printed = this.before = this.behind = "";
     const outcome = await this.python.run(this.slug, source, {
-      started: () => this.say("Running …"),
+      started: () => this.say(this.behind ? `${this.behind} Running the others …` : "Running …"),
       trying: (number, of) => this.status.setAttribute("data-trying", `Check ${number} of ${of}`),
+      late: (number, seconds) => {
+        this.before ||= this.printed;
+        this.printed = ""; // the code is run again, and prints again
+        this.behind = `Check ${number} gave no answer within ${seconds} s.`;
+        this.say(`${this.behind} Python is started anew for the others …`);
+      },
       printed: (text) => this.print(text),
     });
     this.printing.hidden = true;
@@ -276,12 +282,12 @@ export class Card {
     if (outcome.kind === "result") this.graded(outcome, source);
     else if (outcome.kind === "stopped") {
       this.say("Stopped.", true);
-      this.show([h("p", { class: "hp-headline" }, "Stopped"), h("p", {}, "Your code is as you left it. Python is started anew."), ...this.output(this.printed)]);
+      this.show([h("p", { class: "hp-headline" }, "Stopped"), h("p", {}, `${this.behind} Your code is as you left it. Python is started anew.`.trim()), ...this.output(this.printed)]);
     } else if (outcome.kind === "timeout") {
       this.say("Out of time.", true);
       this.show([
         h("p", { class: "hp-headline" }, "Out of time"),
-        h("p", {}, ticked(outcome.message)),
+        h("p", {}, `Your code, as it is read in, did not come to its end within ${outcome.seconds} s. No check was tried.`),
         h("p", {}, "Is there a loop that does not end? Your code is as you left it, and Python is started anew."),
         ...this.output(this.printed),
       ]);
@@ -306,7 +312,7 @@ export class Card {
     const { score, max_score: max } = record;
     const full = isFull(record) ? ` ${number(score)} of ${number(max)} points.` : "";
     this.say(record.status === "graded" ? headline(record) + full : "Not started yet.", true);
-    this.show([...results(record, { marks, root: ROOT, goTo }), ...this.output(record.output)]);
+    this.show([...results(record, { marks, root: ROOT, goTo }), ...this.output(record.output || this.before)]);
     if (record.status !== "graded") return;
     const before = this.store.read(this.slug);
     const change = {};

@@ -23,6 +23,7 @@ export class Python {
     this.told = told;
     this.worker = null;
     this.ready = false;
+    this.again = false; // this worker is there to go on with a run, which says so itself
     this.job = null;
     this.last = 0;
   }
@@ -43,15 +44,18 @@ export class Python {
     });
     this.worker = worker;
     this.ready = false;
-    this.told(STAGES.python[1], STAGES.python[0]);
+    this.tell(STAGES.python[1], STAGES.python[0]);
   }
 
   /**
-   * Grade code. `on.started()` is called when it begins to run, `on.trying(number, of)` before each check, and
-   * `on.printed(text)` with what it prints.
+   * Grade code. `on.started()` is called when it begins to run, `on.trying(number, of)` before each check,
+   * `on.late(number, seconds)` when one ran out of time, and `on.printed(text)` with what it prints.
    *
-   * Resolves to one of {kind: "result", record, marks}, {kind: "stopped"}, {kind: "timeout", message} and
-   * {kind: "broken", message, loading}.
+   * A check that runs out of time costs the worker; the others are tried in the next one. So the marks are the same as
+   * everywhere else.
+   *
+   * Resolves to one of {kind: "result", record, marks}, {kind: "stopped"}, {kind: "timeout", seconds} where the code
+   * itself did not come to its end, and {kind: "broken", message, loading}.
    */
   run(slug, source, on) {
     if (this.job) throw new Error("one run at a time");
@@ -59,9 +63,14 @@ export class Python {
     this.last += 1;
     const id = this.last;
     return new Promise((resolve) => {
-      this.job = { id, on, resolve, timer: 0 };
-      this.worker.postMessage({ id, slug, source });
+      this.job = { id, slug, source, on, resolve, timer: 0, last: 0, trying: null, ended: [], usedUp: false };
+      this.ask();
     });
+  }
+
+  ask() {
+    const { id, slug, source, ended, usedUp } = this.job;
+    this.worker.postMessage({ id, slug, source, ended, usedUp });
   }
 
   /** End the run, and the worker with it; another one is started at once. */
@@ -74,15 +83,15 @@ export class Python {
     const ours = job !== null && message.id === job.id;
     if (message.type === "loading") {
       const [share, text] = STAGES[message.stage];
-      this.told(text, share);
+      this.tell(text, share);
     } else if (message.type === "ready") {
       this.ready = true;
+      this.again = false;
       this.told("", 1);
     } else if (message.type === "started" && ours) {
-      const late = () => this.end({ kind: "timeout", message: message.tooLate }, true);
-      job.timer = setTimeout(late, message.seconds * 1000);
+      job.last = performance.now() + 2 * message.seconds * 1000;
       job.on.started();
-    } else if (message.type === "trying" && ours) job.on.trying(message.number, message.of);
+    } else if (message.type === "trying" && ours) this.time(message);
     else if (message.type === "printed" && ours) job.on.printed(String(message.text));
     else if (message.type === "graded" && ours) this.end({ kind: "result", record: message.record, marks: message.marks });
     else if (message.type === "failed" && ours) this.end({ kind: "broken", message: message.message, loading: false });
@@ -92,13 +101,52 @@ export class Python {
     }
   }
 
+  /** Give a check its time: one clock for all of its cases, and one for the reading of the code. */
+  time(message) {
+    const { job } = this;
+    const before = job.trying;
+    job.trying = message;
+    if (before?.check === message.check) return;
+    clearTimeout(job.timer);
+    const left = Math.max(job.last - performance.now(), 0);
+    job.timer = setTimeout(() => this.late(), Math.min(message.allowed * 1000, left));
+    if (message.number) job.on.trying(message.number, message.of);
+  }
+
+  /** Give up the case that is running, and go on with the other checks in a new worker. */
+  late() {
+    const { job } = this;
+    const { check, number, case: place, allowed } = job.trying;
+    if (!number) {
+      this.end({ kind: "timeout", seconds: allowed }, true);
+      return;
+    }
+    job.ended.push([check, place]);
+    job.usedUp = performance.now() >= job.last;
+    job.trying = null;
+    job.on.late(number, allowed);
+    this.restart();
+    this.ask();
+  }
+
+  restart() {
+    this.worker?.terminate();
+    this.worker = null;
+    this.again = true;
+    this.warm();
+  }
+
+  tell(text, share) {
+    if (!this.again) this.told(text, share);
+  }
+
   /** Settle the run. `again`: whether the worker is replaced (true), ended (false), or kept (left out). */
   end(outcome, again) {
     const { job } = this;
     if (again !== undefined) {
       this.worker?.terminate();
       this.worker = null;
-      this.ready = false;
+      this.ready = this.again = false;
       this.told("", 0);
       if (again) this.warm();
     }

@@ -12,6 +12,7 @@ from typing import Any, Final
 import pytest
 from reading import ANSWER, PAGE, SLUG, START, Reader, by_command
 
+from autograder.limits import MAX_TIMEOUTS
 from autograder.models import Exercise
 
 pytestmark = pytest.mark.needs("chromium")
@@ -250,13 +251,28 @@ def test_an_endless_print_leaves_the_page_alive_and_its_first_lines_are_shown(wa
     assert one.card.locator(".hp-printed:visible").count() == 0
 
 
-def test_what_was_printed_before_the_time_was_up_is_shown(warm: Reader) -> None:
+def test_what_was_printed_before_the_time_was_up_is_shown(warm: Reader, exercise: Exercise) -> None:
     one = warm
     one.put("def decode_float16(bits):\n    print('before', end='')\n    while True:\n        pass\n")
-    assert one.run() == "Out of time"
+    assert "No check passes yet." in one.run()
     assert one.results.locator(".hp-printed").inner_text() == "before"
+    statuses = list(one.statuses().values())
+    assert statuses == ["timeout"] * MAX_TIMEOUTS + ["not_run"] * (len(exercise.checks) - MAX_TIMEOUTS)
     one.put(ANSWER)
     assert "Full marks" in one.run()
+
+
+def test_one_loop_costs_one_check(warm: Reader, exercise: Exercise) -> None:
+    one = warm
+    loop = "    while bits == 0x7C00:\n        pass\n"  # inf, which the checks ask for now and then
+    one.put(ANSWER.replace("    ", loop + "    ", 1))
+    one.run()
+    statuses = one.statuses()
+    late = [check for check, status in statuses.items() if status == "timeout"]
+    assert 0 < len(late) < MAX_TIMEOUTS
+    assert {status for check, status in statuses.items() if check not in late} == {"passed"}
+    first = one.results.locator(f"[data-check={late[0]}]").inner_text()
+    assert f"o answer within {exercise.seconds / 2:.3g} s" in first
 
 
 def test_the_same_exception_is_told_once(warm: Reader, exercise: Exercise) -> None:

@@ -1,7 +1,7 @@
 /* Run the page's Python in Node: `node driver.mjs <Pyodide's folder> <solve's folder>`, one job a line on stdin.
  *
- * A job is {"slug", "source"} or {"run": Python source}; its answer is a line on stdout: {"ready": {...}} first, then
- * {"answer": ..., "tried": [check ids], "printed", "milliseconds"}, {"value": ...} or {"error": "...", "died"}. */
+ * A job is {"slug", "source", "ended"?, "usedUp"?} or {"run": Python source}; its answer is a line on stdout: {"ready": {...}} first, then
+ * {"answer": ..., "tried": [what was told before each case], "printed", "milliseconds"}, {"value": ...} or {"error": "...", "died"}. */
 
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -31,8 +31,9 @@ for await (const line of createInterface({ input: process.stdin })) {
     }
     const tried = [];
     const pieces = [];
-    const answer = judge.answer(job.slug, job.source, (check) => tried.push(check), (text) => pieces.push(text));
-    say({ answer, tried, printed: pieces.join(""), clock: [judge.seconds(job.slug), judge.tooLate(job.slug)], milliseconds: performance.now() - since });
+    const told = (check, number, of, place, allowed) => tried.push([check, number, of, place, allowed]);
+    const answer = judge.answer(job.slug, job.source, told, (text) => pieces.push(text), job.ended, job.usedUp);
+    say({ answer, tried, printed: pieces.join(""), clock: judge.seconds(job.slug), milliseconds: performance.now() - since });
   } catch (error) {
     say({ error: lastLine(error), died: isFatal(error) });
   }

@@ -46,5 +46,5 @@ ENDLESS: Final = frozenset(
         ("dynamic_loss_scale_fp32", "wrong/copies_the_list"),
     }
 )
-"""What the command line ends by its limits on time and memory. In the page its clock ends the worker, and no record
-comes back."""
+"""What the command line ends by its limits on time and memory. The page's clock is not in Python: tests of the page
+try it."""

@@ -41,7 +41,7 @@ class PagePython:
         assert line, "Node ended"
         return dict(json.loads(line))
 
-    def ask(self, **job: str) -> dict[str, Any]:
+    def ask(self, **job: Any) -> dict[str, Any]:
         """Send one job and return its answer."""
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(job) + "\n")

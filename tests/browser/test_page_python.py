@@ -13,6 +13,7 @@ from page_python import PagePython, Static
 
 from autograder import catalog
 from autograder.browser import archive, printed
+from autograder.limits import MAX_TIMEOUTS
 from autograder.reference.expectations import PUBLIC, Seed, draw
 from autograder.report.records import from_record, record
 
@@ -54,10 +55,39 @@ def test_a_record_has_the_keys_and_the_kinds_of_the_contract(page_python: PagePy
     score = from_record(said["answer"]["record"])  # refuses what is missing, unknown or of another kind
     assert json.loads(json.dumps(record(score))) == said["answer"]["record"]
     assert (score.status, score.seed_id, score.reason, score.notes) == ("graded", PUBLIC, "", ())
-    assert said["tried"] == [check.id for check in catalog.load(SLUG, ROOT).checks]
+    checks = catalog.load(SLUG, ROOT).checks
+    assert list(dict.fromkeys(check for check, *_ in said["tried"])) == ["", *(check.id for check in checks)]
+    assert [number for _, number, *_ in said["tried"] if not number] == [0], "once, before any check"
     seconds = catalog.load(SLUG, ROOT).seconds
-    assert said["clock"] == [seconds, f"No answer within {seconds:.3g} s: an endless loop, or far too slow."]
+    assert said["clock"] == seconds
+    assert {(of, allowed) for *_, of, _, allowed in said["tried"]} == {(len(checks), seconds / 2)}
     assert {field.name for field in fields(score)} > {"version", "content_hash"}
+
+
+def test_what_ran_out_of_time_is_not_run_again_and_the_rest_is_judged(page_python: PagePython) -> None:
+    exercise = catalog.load(SLUG, ROOT)
+    checks = [check.id for check in exercise.checks]
+
+    def statuses(ended: list[list[Any]], used_up: bool = False) -> dict[str, tuple[str, str]]:
+        said = page_python.ask(slug=SLUG, source=exercise.solution, ended=ended, usedUp=used_up)
+        late = {(check, case) for check, case in ended}
+        assert not late & {(check, case) for check, _, _, case, _ in said["tried"]}, "it has had its time"
+        return {check["id"]: (check["status"], check["message"]) for check in said["answer"]["record"]["checks"]}
+
+    one = statuses([[checks[3], 1]])
+    assert one.pop(checks[3])[0] == "timeout"
+    assert {status for status, _ in one.values()} == {"passed"}
+
+    several = statuses([[check, 0] for check in checks[: MAX_TIMEOUTS + 1]])
+    for number, check in enumerate(checks):
+        status, message = several[check]
+        if number < MAX_TIMEOUTS:
+            assert (status, f"within {exercise.seconds * 0.5 ** (1 + number):.3g} s" in message) == ("timeout", True)
+        else:
+            assert (status, "used up" in message) == ("not_run", True)
+
+    ended = statuses([[checks[1], 0]], used_up=True)
+    assert [ended[check][0] for check in checks] == ["passed", "timeout", *["not_run"] * (len(checks) - 2)]
 
 
 def test_the_starter_is_not_started_once(page_python: PagePython) -> None:

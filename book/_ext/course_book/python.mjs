@@ -10,7 +10,7 @@
  * @param {(stage: string) => void} told
  *   is called with "python", "course" and "judge", as each begins.
  * @returns {Promise<object>}
- *   slugs(), seconds(slug), tooLate(slug), answer(slug, source, trying, printed): autograder/browser/judge.py says what
+ *   slugs(), seconds(slug), answer(slug, source, trying, printed, ended, usedUp): autograder/browser/judge.py says what
  *   they do.
  */
 export async function start({ loadPyodide, indexURL, archive }, told = () => {}) {
@@ -26,8 +26,8 @@ export async function start({ loadPyodide, indexURL, archive }, told = () => {})
   return {
     slugs: () => JSON.parse(judge.slugs()),
     seconds: (slug) => judge.seconds(slug),
-    tooLate: (slug) => judge.too_late(slug),
-    answer: (slug, source, trying, printed) => JSON.parse(judge.answer(slug, source, trying, printed)),
+    answer: (slug, source, trying, printed, ended = [], usedUp = false) =>
+      JSON.parse(judge.answer(slug, source, trying, printed, JSON.stringify(ended), usedUp)),
   };
 }
 

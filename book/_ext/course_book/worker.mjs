@@ -7,15 +7,18 @@
  *     {type: "loading", stage: "python" | "course" | "judge"}
  *     {type: "ready", milliseconds}
  *
- * and answers {id, slug, source}, one at a time, with
+ * and answers {id, slug, source, ended, usedUp}, one at a time, with
  *
- *     {type: "started", id, seconds, tooLate}        the page's clock: end the worker after so many seconds, say tooLate
- *     {type: "trying", id, check, number, of}        before each check
+ *     {type: "started", id, seconds}                 twice so many are the end of a run in any case
+ *     {type: "trying", id, check, number, of, case, allowed}
+ *                                                    before each case: its check may take so many seconds; number 0 is
+ *                                                    the code itself as it is read in
  *     {type: "printed", id, text}                    what the code prints, piece by piece: the beginning of it
  *     {type: "graded", id, record, marks}            see autograder/browser/judge.py
  *
  * or, in place of the last one, {type: "failed", id, message}; or {type: "died", id, message}, id null before it is
- * ready: then there is no Python left in here, and the page must end this worker and make another. */
+ * ready: then there is no Python left in here, and the page must end this worker and make another. The clock is the
+ * page's, too: it ends a worker that does not answer in time, and asks the next one with what has ended. */
 
 import { isFatal, lastLine, start } from "./python.mjs";
 
@@ -41,7 +44,7 @@ python.then(
   (error) => say({ type: "died", id: null, message: String(error) }),
 );
 
-self.addEventListener("message", async ({ data: { id, slug, source } }) => {
+self.addEventListener("message", async ({ data: { id, slug, source, ended, usedUp } }) => {
   let judge;
   try {
     judge = await python;
@@ -49,10 +52,11 @@ self.addEventListener("message", async ({ data: { id, slug, source } }) => {
     return; // the page was told
   }
   try {
-    say({ type: "started", id, seconds: judge.seconds(slug), tooLate: judge.tooLate(slug) });
-    const trying = (check, number, of) => say({ type: "trying", id, check, number, of });
+    say({ type: "started", id, seconds: judge.seconds(slug) });
+    const trying = (check, number, of, place, allowed) =>
+      say({ type: "trying", id, check, number, of, case: place, allowed });
     const printed = (text) => say({ type: "printed", id, text });
-    say({ type: "graded", id, ...judge.answer(slug, source, trying, printed) });
+    say({ type: "graded", id, ...judge.answer(slug, source, trying, printed, ended, usedUp) });
   } catch (error) {
     say({ type: isFatal(error) ? "died" : "failed", id, message: lastLine(error) });
   }
