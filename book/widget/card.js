@@ -353,7 +353,7 @@ export class Card {
       this.say("This is the starter already.");
       return;
     }
-    const sure = await ask("Put the starter in place of your code?", "Your code goes. One step back brings it again.", "Reset", "Keep my code");
+    const sure = await ask("Put the starter in place of your code?", "Your code goes away. “Undo” brings it back, as long as this page is open.", "Reset", "Keep my code");
     if (!sure) return;
     const mine = this.field.text;
     this.field.replace(this.starter);

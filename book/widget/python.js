@@ -4,7 +4,7 @@
 import { PAGE } from "./course.js";
 
 const STAGES = {
-  python: [0, "Loading Python: 6 MB, the first time only …"],
+  python: [0.05, "Loading Python: 6 MB, the first time only …"],
   course: [0.8, "Loading the checks …"],
   judge: [0.9, "Starting Python …"],
 };
@@ -17,6 +17,8 @@ export function cannot() {
   return missing.length ? `This browser cannot run Python: it has no ${missing.join(" and no ")}, or they are switched off.` : "";
 }
 
+const AGAIN = "Starting Python anew …";
+
 export class Python {
   /** `told(text, share)` hears how far loading is; the text is "" once it is over. */
   constructor(told = () => {}) {
@@ -26,6 +28,7 @@ export class Python {
     this.again = false; // this worker is there to go on with a run, which says so itself
     this.job = null;
     this.last = 0;
+    this.loaded = false; // once it was there, the browser has the files
   }
 
   get busy() {
@@ -44,7 +47,7 @@ export class Python {
     });
     this.worker = worker;
     this.ready = false;
-    this.tell(STAGES.python[1], STAGES.python[0]);
+    this.tell("python");
   }
 
   /**
@@ -60,6 +63,7 @@ export class Python {
   run(slug, source, on) {
     if (this.job) throw new Error("one run at a time");
     this.warm();
+    if (!this.ready) this.tell(this.stage); // to the card, which waits for it from now on
     this.last += 1;
     const id = this.last;
     return new Promise((resolve) => {
@@ -78,14 +82,19 @@ export class Python {
     if (this.job) this.end({ kind: "stopped" }, this.ready);
   }
 
+  tell(stage) {
+    this.stage = STAGES[stage] ? stage : "judge";
+    const [share, text] = STAGES[this.stage];
+    if (!this.again) this.told(this.loaded ? AGAIN : text, share);
+  }
+
   hear(message) {
     const { job } = this;
     const ours = job !== null && message.id === job.id;
     if (message.type === "loading") {
-      const [share, text] = STAGES[message.stage];
-      this.tell(text, share);
+      this.tell(message.stage);
     } else if (message.type === "ready") {
-      this.ready = true;
+      this.ready = this.loaded = true;
       this.again = false;
       this.told("", 1);
     } else if (message.type === "started" && ours) {
@@ -134,10 +143,6 @@ export class Python {
     this.worker = null;
     this.again = true;
     this.warm();
-  }
-
-  tell(text, share) {
-    if (!this.again) this.told(text, share);
   }
 
   /** Settle the run. `again`: whether the worker is replaced (true), ended (false), or kept (left out). */

@@ -37,7 +37,7 @@ export function results(record, { marks, root, goTo }) {
     h("p", { class: "hp-headline" }, headline(record), " ", score(record)),
     whole ? h("p", { class: "hp-whole" }, ticked(here(withoutFile(whole))), link(wholeLine, goTo)) : null,
     quiet ? null : h("ol", { class: "hp-checks", role: "list" }, items),
-    ...(record.notes ?? []).filter((note) => !whole.includes(note)).map((note) => h("p", { class: "hp-note" }, "Note: ", ticked(here(note)))),
+    ...notes(record.notes ?? [], here(whole)),
   ].filter(Boolean);
 }
 
@@ -53,6 +53,11 @@ function withoutFile(text) {
 /** Return a message as it reads in a page, where the code is one piece: the line is enough. */
 function here(text) {
   return text.replace(/\bline (\d+) of cell 1\b/g, "line $1").replace(/\bcell 1, (?=line \d)/g, "");
+}
+
+function notes(all, whole) {
+  const told = all.map((note) => here(note).replace(/; the cells after it ran$/, "")).filter((note) => !whole.includes(note));
+  return told.map((note) => h("p", { class: "hp-note" }, "Note: ", ticked(note)));
 }
 
 /** Return whether something ended a check before there was a value to judge: an exception, a limit. */

@@ -64,6 +64,7 @@ def test_offline_before_anything_is_touched_the_code_is_kept_and_runs_later(read
 
 def test_offline_after_python_is_there_runs_go_on_and_a_stop_loses_nothing(reader: Callable[..., Reader]) -> None:
     one = reader(forgiven=OFFLINE).open()
+    one.write()
     assert one.run() == "Not started yet"
     one.page.context.set_offline(True)
     one.put(ANSWER)
@@ -209,7 +210,7 @@ STATES: Final[dict[str, Callable[[Reader], object]]] = {
         one.button("Run the checks").click(),
         one.card.locator(".hp-printing").wait_for(),
     ),
-    "stopped after printing": lambda one: (one.button("Stop").click(), one.finished()),
+    "ended after printing": lambda one: (one.card.locator(".hp-stop").evaluate("stop => stop.click()"), one.finished()),
     "exception": lambda one: (one.put("def decode_float16(bits):\n    print(1)\n    return 1 / 0\n"), one.run()),
     "asking": lambda one: (one.put("x = 1\n"), one.button("Reset").click()),
     "a notice": lambda one: (
