@@ -51,7 +51,8 @@ function outcome({ value, text, stored, pattern, format, made }) {
   return `${asked} is no ${name} number. Stored is the nearest, ${plain(stored)}: ${off}.`;
 }
 
-const same = (asked, stored) => (asked === plain(stored) ? "" : `: ${plain(stored)}`);
+/** Return what is stored, where that is not what was typed, sign by sign. */
+const same = (asked, stored) => (asked.replace("-", "−") === plain(stored) ? "" : `: ${plain(stored)}`);
 
 /** Return a share in percent, in three digits. */
 export function share(part) {
