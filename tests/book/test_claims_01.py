@@ -489,3 +489,51 @@ def test_in_twos_complement_a_half_would_come_after_one() -> None:
 
     assert signed(-1) > signed(0)
     assert pattern(0.5) < pattern(1.0)
+
+
+# ---------------------------------------------------------------------------- tried in the bit explorer
+
+
+def test_a_flipped_bit_does_what_the_page_says(page: Page) -> None:
+    assert number_of(pattern(1.75) ^ 0b1_11110_0000000000) == -7
+    assert page.number("try-flips") == (0b11110).bit_count()
+    assert page.number("try-exponent") == math.log2(7 / 1.75)
+    assert page.number("try-half") == number_of(pattern(1.0) ^ 512) - 1
+    assert page.number("try-512") == abs(number_of(pattern(-1024.0) ^ 512)) - 1024
+    said = [float(factor.replace(",", "")) for factor in page.shown["try-factors"].split(", ")]
+    for place, factor in enumerate(said):
+        bit = 1 << 10 + place
+        assert number_of(pattern(10.0) ^ bit) == (10 / factor if pattern(10.0) & bit else 10 * factor)
+    assert len(said) == 5
+
+
+def number_of(bits: int) -> float:
+    """Return the number of an fp16 pattern, as PyTorch reads it."""
+    return ALL[bits].item()
+
+
+def test_one_step_of_fp32_beyond_the_cut_off_is_doubled_and_the_gap_does_not_change_at_the_normal_numbers() -> None:
+    after = torch.nextafter(torch.tensor(CUTOFF), torch.tensor(1.0))
+    assert after.item() == CUTOFF + 2.0**-48
+    assert half(CUTOFF) == 0
+    assert half(after.item()) == SMALLEST
+    assert SMALLEST / after.item() == pytest.approx(2)
+    assert (pattern(NORMAL) ^ pattern(NORMAL) - 1).bit_count() == 11
+    assert NORMAL - number_of(pattern(NORMAL) - 1) == number_of(pattern(NORMAL) + 1) - NORMAL == SMALLEST
+    assert number_of(1) - number_of(0) == SMALLEST
+
+
+def test_seventy_thousand_in_each_format_and_the_first_whole_number_that_is_missing(page: Page) -> None:
+    names = {"bf16": torch.bfloat16, "fp16": torch.float16, "E5M2": torch.float8_e5m2, "E4M3": torch.float8_e4m3fn}
+    kept = {name: torch.tensor(70000.0).to(dtype).float().item() for name, dtype in names.items()}
+    assert page.shown["try-exact"] == "fp32"
+    assert torch.tensor(70000.0).item() == 70000
+    # tf32 has eleven bits: from 65,536 on the multiples of 64.
+    assert page.number("try-tf32") == min(range(65536, 131072, 64), key=lambda n: abs(n - 70000)) != 70000
+    assert page.number("try-bf16") == kept["bf16"] != 70000
+    assert {name for name, value in kept.items() if value == math.inf} == set(page.shown["try-inf"].split(" and "))
+    assert page.number("try-e4m3") == kept["E4M3"]
+    for name, dtype in (("bf16", torch.bfloat16), ("e5m2", torch.float8_e5m2)):
+        first = int(page.number(f"try-first-{name}"))
+        whole = torch.arange(first + 1.0)
+        assert (whole.to(dtype).float() == whole).tolist() == [True] * first + [False]
