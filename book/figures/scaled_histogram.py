@@ -69,7 +69,8 @@ def data(layers: Mapping[str, Tensor], start: int, lowest: int = LOWEST, highest
     total = _row("all layers", together, lowest, highest)
     without = [power for power, count in enumerate(total["inf"], lowest) if not count]
     if not without or without[-1] == highest:
-        raise ValueError(f"from 2^{lowest} to 2^{highest} {'no' if without else 'every'} scale keeps all finite")
+        which = "every" if without else "no"
+        raise ValueError(f"from 2^{lowest} to 2^{highest} {which} scale keeps all finite: give the slider other ends")
     return {
         "lowest": lowest,
         "start": start,
