@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -50,7 +51,8 @@ def draw(
 
     Args:
         layers: the sizes of each layer's gradients, in the order of the rows.
-        before: the same before scaling, drawn as outlines behind.
+        before: the same before scaling, drawn as outlines behind; each row then also gets a line under it, from its
+            smallest to its largest, as most of its outer bins are too low to be seen.
         scale: what the gradients of ``layers`` were multiplied by, for the axis.
         narrow: draw it for a phone.
     """
@@ -95,12 +97,26 @@ def _bins(axes: Any, row: Sizes, before: Sizes | None, top: float) -> None:
         axes.bar(at, shares, width=1, color=fills)
     if before is not None:
         axes.stairs(before.bins, range(FIRST, LAST + 1), color=style.SOFT, linewidth=1)
+        for start, stop in _spans(row):
+            at = -0.055 * top
+            color = _color(start)
+            axes.plot([start, stop], [at, at], color=color, linewidth=2, clip_on=False, solid_capstyle="butt")
     for edge in (LOST, NORMAL, INFINITE):
         axes.axvline(edge, color=style.SOFT, linewidth=0.8, linestyle=(0, (1.5, 2)))
     axes.set_ylim(0, top)
     axes.set_xlim(FIRST, LAST)
     axes.set_yticks([])
     axes.grid(False)
+
+
+def _spans(row: Sizes) -> list[tuple[int, int]]:
+    """Return where the line from the first bin with an element to the last starts and ends, zone by zone."""
+    filled = [exponent for exponent, share in enumerate(row.bins, FIRST) if share]
+    if not filled:
+        return []
+    first, last = filled[0], filled[-1] + 1
+    cuts = [first, *(edge for edge in (LOST, NORMAL, INFINITE) if first < edge < last), last]
+    return list(pairwise(cuts))
 
 
 def _color(exponent: int) -> str:

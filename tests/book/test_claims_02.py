@@ -421,6 +421,56 @@ def test_a_scale_mends_the_weights_and_leaves_some_elements_lost(page: Page) -> 
         assert mass < 1e-6
 
 
+def test_dividing_by_16_multiplies_the_lost_mass(page: Page) -> None:
+    divided = {name: loss_of(g, 1 / 16)[1] for name, g in page["true"].items()}
+    heavy = max(divided, key=divided.get)
+    before = loss_of(page["true"][heavy])[1]
+    assert page.shown["divided-layer"] == heavy
+    assert page.number("divided-mass") == pytest.approx(divided[heavy], abs=6e-3)
+    assert page.number("undivided-mass") == pytest.approx(before, abs=6e-4)
+    assert all(mass > 3 * loss_of(page["true"][name])[1] for name, mass in divided.items())
+    loss = (torch.tensor([1.0, 2.0], requires_grad=True) ** 2).sum()
+    (whole,), (part,) = (torch.autograd.grad(each, loss, retain_graph=True) for each in (loss, loss / 16))
+    assert part == whole / 16
+
+
+def test_the_mass_is_saved_long_before_the_count(page: Page) -> None:
+    def heaviest(power: int) -> float:
+        return max(loss_of(g, 2.0**power)[1] for g in page["true"].values())
+
+    light = page["light"]
+    assert heaviest(light) < 1e-3 <= heaviest(light - 1)
+    low, high = (float(part.rstrip("%")) / 100 for part in page.shown["light-lost"].split(" to "))
+    counts = [loss_of(g, 2.0**light)[0] for g in page["true"].values()]
+    assert (low, high) == pytest.approx((min(counts), max(counts)), abs=6e-3)
+    assert 0.4 < low < high < 0.7
+    for g in page["true"].values():  # each doubling brings back the largest of the lost
+        lost, left = ((g * 2.0**power).half() == 0 for power in (light, light + 1))
+        size = g.abs()
+        assert size[lost & ~left].min() > size[left].max()
+
+
+def test_no_power_of_two_loses_nothing_and_overflows_nothing(page: Page) -> None:
+    g = torch.cat([each.flatten() for each in page["true"].values()])
+    g = g[g != 0]
+    fates = {power: (g * 2.0**power).half() for power in range(-8, 60)}
+    lost = {power: int((stored == 0).sum()) for power, stored in fates.items()}
+    infinite = {power: int(stored.isinf().sum()) for power, stored in fates.items()}
+    assert all(lost[power] or infinite[power] for power in fates)
+    finite = page["finite"]
+    assert (infinite[finite], infinite[finite + 1]) == (0, page.number("first-inf"))
+    assert (lost[finite], lost[finite + 1]) == (page.number("finite-lost"), 0)
+    assert infinite[finite + 1] > lost[finite] > 0
+    size = g.double().abs()
+    assert size[fates[finite] == 0].sum() < 1e-9 * size.sum()
+    assert page.number("span") == round((size.max() / size.min()).log2().item()) == 41
+    assert round((torch.tensor(65520.0).log2() + 25).item()) == 41
+
+
+def test_a_real_pass_overflows_between_the_layers_where_the_picture_does(page: Page) -> None:
+    assert page["first"]["between"] == page["finite"] + 1
+
+
 def test_what_a_scale_leaves_is_rounded_in_the_forward_pass(page: Page) -> None:
     trained = network(page, 0)
     parts = trained[0]
