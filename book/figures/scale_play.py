@@ -26,7 +26,7 @@ INITS: Final = (-20, 40)
 LIMITS: Final = (0, 30)
 """The least and the largest power of two that the reader may choose."""
 MANTISSA: Final = 1.5
-"""A limit is this times a power of two, so that no scale of the staircase lies on it."""
+"""A limit is this times a power of two, so that no power of two is borderline."""
 DRIFT: Final = 32
 """How far growing or shrinking gradients move the limit in a run, in quarters of a doubling."""
 GRADIENTS: Final = {
@@ -103,9 +103,9 @@ def draw(trace: Trace, most: Sequence[float] | None, narrow: bool = False) -> Fi
 def said(setting: Setting, trace: Trace) -> str:
     """Return what the picture shows, in words."""
     return (
-        f"The scale over {setting.length:,} steps with growth interval {setting.interval:,}, from {trace.scales[0]:,g} to "
-        f"{trace.final:,g} after the last one. {len(trace.skipped)} steps are skipped; each is marked, and the scale is "
-        f"multiplied by {setting.backoff:g} after it."
+        f"The scale over {setting.length:,} steps with growth interval {setting.interval:,}, from {trace.scales[0]:,g} "
+        f"to {trace.final:,g} after the last one. {len(trace.skipped)} steps are skipped; each is marked, and the "
+        f"scale is multiplied by {setting.backoff:g} after it."
     )
 
 

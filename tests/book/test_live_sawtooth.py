@@ -24,7 +24,16 @@ from reading import PHONE, ROOT, Reader, until
 pytestmark = pytest.mark.needs("chromium")
 CHAPTER = "05_dynamic_scaling.html"
 DATA = scale_play.data(Setting(), tuple(scale_play.GRADIENTS))
-FACTORS = [(2.0, 0.5), (2.0, 0.25), (4.0, 0.75), (1.5, 0.5), (1.1, 0.7), (1.0000001, 0.9999999), (1e39, 1e-39), (1e300, 0.0)]
+FACTORS = [
+    (2.0, 0.5),
+    (2.0, 0.25),
+    (4.0, 0.75),
+    (1.5, 0.5),
+    (1.1, 0.7),
+    (1.0000001, 0.9999999),
+    (1e39, 1e-39),
+    (1e300, 0.0),
+]
 
 
 # ------------------------------------------------------------------------------ its numbers
@@ -45,7 +54,7 @@ def numbers(browser: Any, site: Path, tmp_path_factory: pytest.TempPathFactory) 
 
 
 def floats(answer: Any) -> Any:
-    """Return an answer with its large numbers as floats: JavaScript writes 2**60 as 1152921504606847000, no power of two."""
+    """Return an answer with its large numbers as floats: JavaScript writes 2**60 as 1152921504606847000."""
     if isinstance(answer, list):
         return [floats(each) for each in answer]
     if isinstance(answer, dict):
@@ -74,7 +83,9 @@ def traces(count: int) -> list[dict[str, Any]]:
     dice = random.Random(2)
     made = []
     for number in range(count):
-        bits = (dice.randrange(0x7F800000), dice.randrange(0x800000), dice.randrange(0x7E000000, 0x7F800000))[number % 3]
+        bits = (dice.randrange(0x7F800000), dice.randrange(0x800000), dice.randrange(0x7E000000, 0x7F800000))[
+            number % 3
+        ]
         growth, backoff = dice.choice(FACTORS)
         rule = {"growth": growth, "backoff": backoff, "interval": dice.choice((1, 1, 2, 3, 7, 2000))}
         chance = dice.choice((0.0, 0.05, 0.3, 1.0))
@@ -98,7 +109,9 @@ def test_a_run_is_pytorch_s_to_the_last_bit(numbers: Any) -> None:
     assert any(scale > 2.0**127 for scale in ends)
 
 
-@pytest.mark.parametrize(("flag", "factor"), [(False, 2.0), (False, 1.5), (False, 4.0), (True, 0.5), (True, 0.25), (True, 0.75)])
+@pytest.mark.parametrize(
+    ("flag", "factor"), [(False, 2.0), (False, 1.5), (False, 4.0), (True, 0.5), (True, 0.25), (True, 0.75)]
+)
 def test_a_run_goes_to_the_ends_of_float32_as_pytorch_s_does(numbers: Any, flag: bool, factor: float) -> None:
     rule = {"interval": 1, "growth": 2.0 if flag else factor, "backoff": factor if flag else 0.5}
     flags = [flag] * 600
@@ -114,7 +127,7 @@ def test_a_number_that_float32_cannot_hold_is_rounded_at_the_start(numbers: Any)
 
 
 def settings() -> list[Setting]:
-    """Return settings of every kind of gradients with every interval, and every pair of factors, and the ends of each."""
+    """Return settings for every kind of gradients: with every interval, pair of factors and length, and the ends of the rest."""
     kinds = [Setting(kind, interval=n) for kind in scale_play.GRADIENTS for n in scale_play.INTERVALS]
     pairs = itertools.product(scale_play.GRADIENTS, scale_play.GROWTHS, scale_play.BACKOFFS)
     kinds += [Setting(kind, growth=growth, backoff=backoff, interval=3) for kind, growth, backoff in pairs]
@@ -241,7 +254,9 @@ def test_the_keyboard_reaches_everything_in_its_order_and_changes_the_run(reader
     names = []
     for _ in range(5):
         keys.press("Tab")
-        names.append(one.page.evaluate("document.activeElement.labels?.[0]?.textContent || document.activeElement.textContent"))
+        names.append(
+            one.page.evaluate("document.activeElement.labels?.[0]?.textContent || document.activeElement.textContent")
+        )
     assert names == ["To the start", "Back", "Step", "Play", "Look at step"]
 
 
@@ -250,14 +265,16 @@ def test_each_step_is_told_in_words(reader: Any) -> None:
     element = figure(one)
     assert step_of(element).startswith("Step 59 used the scale 16,384. Up to 24,576 fits here: no overflow.")
     element.get_by_role("button", name="To the start").click()
-    told = "Step 0 used the scale 65,536. More than 24,576 overflows here: the step is skipped. update() multiplies by 0.5: "
-    assert step_of(element) == told + "the scale becomes 32,768, and the run stays 0."
+    told = "Step 0 used the scale 65,536. More than 24,576 overflows here: the step is skipped. "
+    assert step_of(element) == told + "update() multiplies by 0.5: the scale becomes 32,768, and the run stays 0."
     cursor = element.get_by_role("slider", name="Look at step")
     cursor.focus()
     for _ in range(11):
         one.page.keyboard.press("ArrowRight")
-    told = "Step 11 used the scale 16,384. Up to 24,576 fits here: no overflow. update() counts: the run has reached 10. It "
-    assert step_of(element) == told + "multiplies by 2: the scale becomes 32,768, and the run is 0 again."
+    told = (
+        "Step 11 used the scale 16,384. Up to 24,576 fits here: no overflow. update() counts: the run has reached 10. "
+    )
+    assert step_of(element) == told + "It multiplies by 2: the scale becomes 32,768, and the run is 0 again."
     element.get_by_role("button", name="Back").click()
     assert step_of(element).endswith("update() counts: the run is 9 of 10, and the scale stays 16,384.")
     assert cursor.input_value() == "10"
@@ -347,13 +364,15 @@ def test_axe_finds_nothing_and_the_words_are_legible(reader: Any, size: dict[str
         element = figure(one, number)
         found = Axe().run(one.page, context="hp-live-sawtooth")["violations"]
         assert [each["id"] for each in found] == []
-        sizes = element.evaluate("""e => [...e.querySelectorAll('.hp-live-body :is(text, p, label, legend, output, button)')]
+        sizes = element.evaluate("""e => [...e.querySelectorAll('.hp-live-body *')].filter(each => each.textContent)
             .map(each => parseFloat(getComputedStyle(each).fontSize))""")
         assert min(sizes) >= 11
         svg = element.locator("svg.hp-live-drawing")
-        assert svg.evaluate("e => e.viewBox.baseVal.width === Math.round(e.getBoundingClientRect().width)"), "nothing is scaled"
+        unscaled = "e => e.viewBox.baseVal.width === Math.round(e.getBoundingClientRect().width)"
+        assert svg.evaluate(unscaled)
         if size == PHONE:
-            low = element.evaluate("""e => [...e.querySelectorAll('.hp-live-body :is(input[type=range], button, .hp-live-choice span)')]
+            reached = "input[type=range], button, .hp-live-choice span"
+            low = element.evaluate(f"""e => [...e.querySelectorAll('.hp-live-body :is({reached})')]
                 .filter(each => each.offsetWidth && each.getBoundingClientRect().height < 44).length""")
             assert low == 0
         assert one.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -364,7 +383,8 @@ def test_no_words_of_the_drawing_lie_on_others_or_outside(reader: Any) -> None:
     element = figure(one, 1)
     wrong = """e => { const own = e.querySelector('svg.hp-live-drawing').getBoundingClientRect();
         const boxes = [...e.querySelectorAll('svg.hp-live-drawing text')].map(t => t.getBoundingClientRect());
-        return boxes.filter((a, i) => a.left < own.left || a.right > own.right + 1 || a.bottom > own.bottom || a.top < own.top
+        return boxes.filter((a, i) => a.left < own.left || a.right > own.right + 1
+            || a.bottom > own.bottom || a.top < own.top
             || boxes.some((b, j) => j < i && Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2
                 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 6)).length }"""
     for kind, length in itertools.product(("never", "always", "once"), (0, 1, 4, 7)):
@@ -392,4 +412,6 @@ def test_without_a_script_the_still_picture_stands(browser: Any, address: str) -
 def test_the_script_holds_no_other_kind_and_is_small(site: Path) -> None:
     (script,) = (site / "_static/live").glob("sawtooth-*.js")
     assert script.stat().st_size < 20_000
-    assert re.findall(r"hp-live-([a-z]+)\"", script.read_text(encoding="utf-8").split("customElements.define(")[-1]) == ["sawtooth"]
+    assert re.findall(
+        r"hp-live-([a-z]+)\"", script.read_text(encoding="utf-8").split("customElements.define(")[-1]
+    ) == ["sawtooth"]
