@@ -6,6 +6,7 @@ import inspect
 import math
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -14,9 +15,10 @@ import page_code
 import pytest
 import torch
 import yaml
-from figures import scale_limits, scale_trace, sinking, skip_rate, small_net
+from figures import scale_limits, scale_play, scale_trace, sinking, skip_rate, small_net
 from figures.sawtooth import Trace, drive
 from figures.sawtooth import draw as draw_sawtooth
+from figures.scale_play import Setting
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from page_code import Page
@@ -328,6 +330,41 @@ def test_a_forgotten_reset_shows() -> None:
     assert clock == [2, 5]  # and PyTorch grew after step 4 alone
 
 
+# ------------------------------------------------------------------------------ try the rule
+
+
+def test_growing_gradients_are_followed_at_once_and_shrinking_ones_are_not() -> None:
+    growing = Setting("grow")
+    trace, most = scale_play.run(growing), scale_play.limits(growing)
+    assert trace.skipped == [step for step in range(60) if trace.scales[step] > most[step]]
+    assert most[-1] / 2 < trace.final <= most[-1]
+    assert 2.0 ** (scale_play.DRIFT / 4) == 256
+    keeps_up = {}
+    for interval in scale_play.INTERVALS:
+        shrinking = replace(growing, gradients="shrink", interval=interval)
+        trace, most = scale_play.run(shrinking), scale_play.limits(shrinking)
+        growths = sum(after > before for before, after in pairwise([*trace.scales, trace.final]))
+        assert growths <= (60 - len(trace.skipped)) // interval
+        keeps_up[interval] = trace.final > most[-1] / 2
+    assert [interval for interval, does in keeps_up.items() if does] == [1, 2, 3, 5]
+
+
+def test_the_way_down_is_paid_for_once() -> None:
+    runs = [scale_play.run(Setting(interval=50, length=1000, init=init)) for init in (16, 14)]
+    assert len(runs[0].skipped) - len(runs[1].skipped) == 2
+    assert runs[0].skipped[:2] == [0, 1]
+    assert len(runs[1].skipped) == 1000 // 51
+
+
+@pytest.mark.parametrize("interval", [1, 2, 5, 10, 50])
+def test_the_gentler_backoff_loses_more_steps(interval: int) -> None:
+    runs = [scale_play.run(Setting(interval=interval, length=2000, backoff=factor)) for factor in (0.25, 0.5, 0.75)]
+    lost = [len(run.skipped) for run in runs]
+    assert lost[0] < lost[1] < lost[2]
+    down = sum(step + 1 in runs[2].skipped for step in runs[2].skipped)
+    assert down > 0, "several overflows in a row"
+
+
 # ----------------------------------------------------------------------- no floor, no ceiling
 
 
@@ -632,6 +669,22 @@ def test_the_scale_dies_at_the_166th_overflow_and_stays_dead() -> None:
     assert drive([True] * 170 + [False] * 10, 180, interval=1).final == 0.0
     assert python_scales(0.5).index(0.0) == 1091
     assert drive([True] * 500, 500, interval=1, backoff=0.7).final == 2.0**-149  # 0.7 of it rounds back to it
+
+
+@pytest.mark.parametrize("growth", [1.5, 2.0, 4.0])
+def test_each_growth_factor_stops_where_its_next_product_does_not_fit(growth: float) -> None:
+    trace = drive([False] * 300, 300, interval=1, growth=growth)
+    assert trace.scales[-20:] == [trace.final] * 20
+    assert trace.final <= torch.finfo(torch.float32).max < trace.final * growth
+    assert {1.5: trace.final > 2.0**127, 2.0: trace.final == 2.0**127, 4.0: trace.final == 2.0**126}[growth]
+
+
+def test_three_quarters_of_twice_the_smallest_number_is_that_number() -> None:
+    trace = drive([True] * 1000, 1000, interval=1, backoff=0.75)
+    assert trace.final == 2 * 2.0**-149
+    assert (0.75 * torch.tensor([trace.final])).item() == trace.final
+    assert all(scale > trace.final for scale in trace.scales[: trace.scales.index(trace.final)])
+    assert 0.0 in drive([True] * 200, 200, interval=1, backoff=0.25).scales
 
 
 @given(st.lists(st.booleans(), max_size=100), st.integers(1, 9))
