@@ -6,7 +6,8 @@
 ``fresh``    a page is executed again when a figure module that it uses has changed
 ``solve``    what pages need to run Python: Pyodide, a worker, an archive
 ``widget``   our scripts: the exercises' cards, an editor, the reader's progress
-``theme``    no request off the site, no script twice, our MathJax, logo and colors
+``formulas`` formulas, set while the book is built
+``theme``    no request off the site, no script twice, our logo and colors
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from course_book import beliefs, blocks, fresh, graded, solve, theme, widget
+from course_book import beliefs, blocks, formulas, fresh, graded, solve, theme, widget
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register every part; Sphinx calls this."""
-    for part in (blocks, beliefs, graded, fresh, theme, solve, widget):
+    for part in (blocks, beliefs, graded, fresh, formulas, theme, solve, widget):
         part.setup(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
