@@ -8,6 +8,7 @@
 ``widget``   our scripts: the exercises' cards, an editor, the reader's progress
 ``formulas`` formulas, set while the book is built
 ``theme``    no request off the site, no script twice, our logo and colors
+``weight``   pages load what they use, each file by its hash
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from course_book import beliefs, blocks, formulas, fresh, graded, solve, theme, widget
+from course_book import beliefs, blocks, formulas, fresh, graded, solve, theme, weight, widget
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register every part; Sphinx calls this."""
-    for part in (blocks, beliefs, graded, fresh, formulas, theme, solve, widget):
+    for part in (blocks, beliefs, graded, fresh, formulas, theme, solve, widget, weight):
         part.setup(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
