@@ -7,7 +7,9 @@
 ``solve``    what pages need to run Python: Pyodide, a worker, an archive
 ``widget``   our scripts: the exercises' cards, an editor, the reader's progress
 ``live``     figures to play with: a script for each kind
-``theme``    no request off the site, no script twice, our MathJax, logo and colors
+``formulas`` formulas, set while the book is built
+``theme``    no request off the site, no script twice, our logo and colors
+``weight``   pages load what they use, each file by its hash
 """
 
 from __future__ import annotations
@@ -16,11 +18,11 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from course_book import beliefs, blocks, fresh, graded, live, solve, theme, widget
+from course_book import beliefs, blocks, formulas, fresh, graded, live, solve, theme, weight, widget
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register every part; Sphinx calls this."""
-    for part in (blocks, beliefs, graded, fresh, theme, solve, widget, live):
+    for part in (blocks, beliefs, graded, fresh, formulas, theme, solve, widget, live, weight):
         part.setup(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

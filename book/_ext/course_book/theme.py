@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-import shutil
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -14,15 +13,9 @@ from sphinx.config import Config
 from sphinx.util import logging
 
 from course_book.element import Element
-from course_book.graded import course_root
 
-ASSETS = "build/assets"
-"""Where scripts/book.sh installs what comes from npm, in the course's folder."""
-MATHJAX = "mathjax"
-"""MathJax's folder in _static; ``mathjax_path`` in _config.yml points into it."""
 HOSTS = ("github.com", "gitlab.com", "bitbucket.org")
 """Where the theme can make a link to a repository; elsewhere there is no such button."""
-_PARTS = ("tex-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions")
 # What a page may load: what comes with it. The theme's scripts stand in the pages; Pyodide is WebAssembly; ``file:`` is
 # for pages that are opened from a folder, where not every browser takes that for the page's own place.
 POLICY = (
@@ -35,7 +28,7 @@ _MENDS = (
         re.compile(r'<head>(?!\s*<meta http-equiv="Content-Security-Policy")'),
         f'<head>\n    <meta http-equiv="Content-Security-Policy" content="{POLICY}">',
     ),
-    # 1.4 MB of icons as a script, which the style sheet has as a font, too
+    # 1.4 MB of icons as a script, which the style sheet has as a font, too; what weight.py leaves of that is 5 KB
     (re.compile(r'<script [^>]*src="[^"]*/scripts/fontawesome\.js[^"]*"[^>]*></script>\s*'), ""),
     # names that hide the words that are seen on a button
     (re.compile(r'<summary aria-label="Toggle hidden content">'), "<summary>"),
@@ -101,22 +94,6 @@ def _stacked_tables(app: Sphinx, doctree: nodes.document) -> None:
                 cell.insert(0, Element.of("span", class_="hp-column", data_column=head.astext()))
 
 
-def _copy_mathjax(app: Sphinx, exception: Exception | None) -> None:
-    if exception is not None or app.builder.format != "html":
-        return
-    source = course_root(app) / ASSETS / "node_modules/mathjax/es5"
-    target = Path(app.outdir, "_static", MATHJAX)
-    for part in _PARTS:
-        if (source / part).is_file():
-            target.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source / part, target / part)
-        elif (source / part).is_dir():
-            shutil.copytree(source / part, target / part, dirs_exist_ok=True)
-        else:
-            log.warning("MathJax is not there, so pages would show raw TeX: run `make book`, which installs it")
-            return
-
-
 def _mend_pages(app: Sphinx, exception: Exception | None) -> None:
     """Mend what the theme's templates write, and take files out of the site that only weigh."""
     if exception is not None or app.builder.format != "html":
@@ -150,11 +127,9 @@ def _front_door(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> None:
     """Connect the mends."""
-    app.add_js_file("reveal.js", loading_method="defer")
     app.connect("config-inited", _options)
     app.connect("builder-inited", _no_thebe)
     app.connect("builder-inited", _static_folder)
     app.connect("doctree-read", _stacked_tables)
-    app.connect("build-finished", _copy_mathjax)
     app.connect("build-finished", _mend_pages)
     app.connect("build-finished", _front_door, priority=900)  # after Jupyter Book's own
