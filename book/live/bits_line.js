@@ -1,6 +1,6 @@
 // The bit explorer's number line: a tick for each number around the one that is shown, and where the typed one lies.
 
-import { decode, exponentOf, gaps, kind, plain, power, step } from "./bits_numbers.js";
+import { decode, gaps, kind, plain, step, unit } from "./bits_numbers.js";
 import { svg } from "./element.js";
 
 const REACH = 3.5; // gaps to each side
@@ -72,7 +72,7 @@ function gap(middle, size, side, x) {
   const [left, right] = [x(middle), x(middle + side * size)].sort((a, b) => a - b);
   return [
     svg("line", { x1: at(left + 0.4), x2: at(right - 0.4), y1: 80, y2: 80, class: "gap" }),
-    svg("text", { x: at((left + right) / 2), y: 95, class: "size" }, power(exponentOf(size))),
+    svg("text", { x: at((left + right) / 2), y: 95, class: "size" }, unit(size)),
   ];
 }
 
