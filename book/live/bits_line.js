@@ -82,7 +82,7 @@ function marker(wanted, text) {
   const head = place === wanted ? "M0 54 L0 30 M0 56 L-4 46 L4 46 Z" : place < 50 ? "M-5 34 L4 29 L4 39 Z" : "M5 34 L-4 29 L-4 39 Z";
   const anchor = place < 20 ? "start" : place > 80 ? "end" : "middle";
   return [
-    svg("svg", { x: at(place), overflow: "visible" }, svg("path", { d: head, class: "typed" })),
+    svg("svg", { x: at(place), overflow: "visible", "aria-hidden": "true" }, svg("path", { d: head, class: "typed" })),
     svg("text", { x: at(place), y: 24, "text-anchor": anchor, class: "asked" }, text),
   ];
 }
