@@ -8,6 +8,9 @@ import { Live, choice, h, svg } from "./element.js";
 const FIELDS = ["sign", "exponent", "fraction"];
 const PARTS = ["sign", "exponent", "fraction", "sum", "value"];
 
+/** Keep the exponents of numbers on their lines. */
+const unbroken = (text) => text.replace(/e-(?=\d)/g, "e\u2011");
+
 class Bits extends Live {
   start({ format, formats, key, text }) {
     this.key = key;
@@ -163,7 +166,7 @@ class Bits extends Live {
 
   show() {
     this.draw();
-    this.speak(`${plain(decode(this.pattern, this.format))}. ${this.told.textContent}`);
+    this.speak(`${plain(decode(this.pattern, this.format))}. ${story(this)}`);
   }
 
   draw() {
@@ -176,14 +179,14 @@ class Bits extends Live {
       button.firstChild.textContent = Number(on);
     }
     this.caption.textContent = this.text ? `${this.text} in ${format.label}` : `a pattern of ${format.label}`;
-    this.told.textContent = story(this);
+    this.told.textContent = unbroken(story(this));
     for (const [part, text] of Object.entries(terms(pattern, format))) this.parts[part].textContent = text;
     this.down.setAttribute("aria-disabled", step(pattern, format, false) === null);
     this.up.setAttribute("aria-disabled", step(pattern, format, true) === null);
 
     const { parts, subnormal } = numberLine(this);
     const words = neighbors(pattern, format) + (subnormal ? " Short and yellow: subnormal numbers." : "");
-    this.beside.textContent = words;
+    this.beside.textContent = unbroken(words);
     this.strip.replaceChildren(...parts);
     this.strip.style.display = parts.length ? "" : "none";
     this.strip.setAttribute("aria-label", `The number line around ${plain(decode(pattern, format))}. ${words}`);

@@ -1,6 +1,6 @@
 // The bit explorer's number line: a tick for each number around the one that is shown, and where the typed one lies.
 
-import { decode, exponentOf, gaps, kind, plain, power, step } from "./bits_numbers.js";
+import { decode, gaps, kind, plain, step, unit } from "./bits_numbers.js";
 import { svg } from "./element.js";
 
 const REACH = 3.5; // gaps to each side
@@ -72,7 +72,7 @@ function gap(middle, size, side, x) {
   const [left, right] = [x(middle), x(middle + side * size)].sort((a, b) => a - b);
   return [
     svg("line", { x1: at(left + 0.4), x2: at(right - 0.4), y1: 80, y2: 80, class: "gap" }),
-    svg("text", { x: at((left + right) / 2), y: 95, class: "size" }, power(exponentOf(size))),
+    svg("text", { x: at((left + right) / 2), y: 95, class: "size" }, unit(size)),
   ];
 }
 
@@ -82,7 +82,7 @@ function marker(wanted, text) {
   const head = place === wanted ? "M0 54 L0 30 M0 56 L-4 46 L4 46 Z" : place < 50 ? "M-5 34 L4 29 L4 39 Z" : "M5 34 L-4 29 L-4 39 Z";
   const anchor = place < 20 ? "start" : place > 80 ? "end" : "middle";
   return [
-    svg("svg", { x: at(place), overflow: "visible" }, svg("path", { d: head, class: "typed" })),
+    svg("svg", { x: at(place), overflow: "visible", "aria-hidden": "true" }, svg("path", { d: head, class: "typed" })),
     svg("text", { x: at(place), y: 24, "text-anchor": anchor, class: "asked" }, text),
   ];
 }

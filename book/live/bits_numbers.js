@@ -134,6 +134,12 @@ export function power(exponent) {
   return `2${raised(exponent)}`;
 }
 
+/** Return a power of two in the way that tells most: 32, and 2⁻²⁴. */
+export function unit(size) {
+  const exponent = exponentOf(size);
+  return exponent < 0 || exponent > 13 ? power(exponent) : String(size);
+}
+
 /** Return a number as Python's repr writes it, but for zeros in front of an exponent. */
 export function repr(value) {
   if (Number.isNaN(value)) return "nan";

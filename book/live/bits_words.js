@@ -1,6 +1,6 @@
 // What the bit explorer says of the number that it shows, in sentences.
 
-import { became, decode, encodeAsTorch, exponentOf, fields, gaps, kind, plain, power, precision, short, step } from "./bits_numbers.js";
+import { became, decode, encodeAsTorch, exponentOf, fields, gaps, kind, plain, power, precision, short, step, unit } from "./bits_numbers.js";
 
 /**
  * Return what became of a number: what was asked for, what is stored, the error, and what kind of number that is.
@@ -75,7 +75,7 @@ export function neighbors(pattern, format) {
   if (!Number.isFinite(value)) return `Infinity lies beyond the last number, ${last}.`;
   const { below, above } = gaps(pattern, format);
   const beside = (up) => plain(decode(step(pattern, format, up), format));
-  const far = (gap) => `${power(exponentOf(gap))}, or ${short(gap)}`;
+  const far = (gap) => (unit(gap) === short(gap) ? unit(gap) : `${unit(gap)}, or ${short(gap)}`);
   if (below === null || above === null) {
     return `The gap to ${beside(below !== null ? false : true)} is ${far(below ?? above)}. On the other side there is no further number.`;
   }
