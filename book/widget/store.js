@@ -41,6 +41,7 @@ export class Store {
     try {
       this.storage = open();
       this.storage.getItem(PREFIX);
+      if (this.storage.lastsAsLongAsThePage) throw new DOMException("no storage", "SecurityError"); // theme.py's
     } catch {
       this.storage = null;
       this.trouble = "forbidden";

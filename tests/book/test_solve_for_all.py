@@ -250,6 +250,31 @@ def test_axe_finds_nothing_in_the_card_in_any_state(reader: Callable[..., Reader
     assert wide == []
 
 
+FINGER: Final = 44
+"""Pixels that a finger needs, each way."""
+
+
+def test_a_finger_has_room_on_a_phone(reader: Callable[..., Reader]) -> None:
+    one = reader(viewport=PHONE, has_touch=True).open()
+    tall = "all => all.filter(e => e.offsetParent).map(e => [e.textContent.trim(), e.getBoundingClientRect().height])"
+    pressed = ".hp-run, .hp-quiet, .hp-open, .hp-links a, .hp-hint > summary, .hp-same > summary"
+    before = one.card.locator(pressed).evaluate_all(tall)
+    one.put("def decode_float16(bits):\n    if bits > 20000:\n        return 1 / 0\n    return 1.0\n")
+    one.run()
+    after = one.card.locator(pressed).evaluate_all(tall)
+    assert {"Write here: your code for “Sixteen bits, read by hand”", "Run the checks"} <= {text for text, _ in before}
+    assert {"The same as above, in this call", "Reset"} <= {text for text, _ in after}
+    assert [(text, height) for text, height in (*before, *after) if height < FINGER] == []
+
+    line = one.button("Go to line 3").first  # inside a sentence: more room than is seen
+    line.scroll_into_view_if_needed()
+    box = line.bounding_box()
+    middle = box["y"] + box["height"] / 2
+    for y in (middle - FINGER / 2 + 1, middle + FINGER / 2 - 1):
+        hit = "([x, y]) => document.elementFromPoint(x, y).textContent"
+        assert one.page.evaluate(hit, [box["x"] + box["width"] / 2, y]) == "Go to line 3"
+
+
 def test_axe_finds_nothing_in_the_start_page_s_progress(reader: Callable[..., Reader]) -> None:
     one = reader(viewport=PHONE).open()
     one.put(ANSWER)

@@ -23,10 +23,21 @@ POLICY = (
     "'unsafe-inline'; img-src 'self' file: data:; font-src 'self' file: data:; object-src 'none'; base-uri 'none'; "
     "form-action 'self' file:"
 )
+# Where a browser keeps nothing for pages, even to look at localStorage is an error, and the theme's scripts stop at it.
+# With this they find one that lasts as long as the page; book/widget/store.js knows it by its mark.
+STORAGE = (
+    "<script>try { localStorage.length } catch { const kept = new Map(); Object.defineProperty(window, 'localStorage', "
+    "{ value: { lastsAsLongAsThePage: true, getItem: (key) => kept.get(key) ?? null, setItem: (key, value) => "
+    "void kept.set(key, String(value)), removeItem: (key) => void kept.delete(key) } }) }</script>"
+)
 _MENDS = (
     (
         re.compile(r'<head>(?!\s*<meta http-equiv="Content-Security-Policy")'),
         f'<head>\n    <meta http-equiv="Content-Security-Policy" content="{POLICY}">',
+    ),
+    (
+        re.compile(r'(<meta http-equiv="Content-Security-Policy"[^>]*>)(?!\s*<script>try { localStorage)'),
+        rf"\1\n    {STORAGE}",
     ),
     # 1.4 MB of icons as a script, which the style sheet has as a font, too; what weight.py leaves of that is 5 KB
     (re.compile(r'<script [^>]*src="[^"]*/scripts/fontawesome\.js[^"]*"[^>]*></script>\s*'), ""),

@@ -26,8 +26,12 @@ const began = performance.now();
 const folder = new URL(new URL(import.meta.url).searchParams.get("pyodide"), import.meta.url).href;
 const say = (message) => self.postMessage(message);
 
+// What these addresses name never changes, so what the browser has of it need not be asked for again: it may be offline.
+const { fetch } = self;
+self.fetch = (resource, options) => fetch(resource, { cache: "force-cache", ...options });
+
 async function archive() {
-  const response = await fetch(new URL("course.zip", import.meta.url));
+  const response = await self.fetch(new URL("course.zip", import.meta.url));
   if (!response.ok) throw new Error(`${response.status} ${response.statusText}: ${response.url}`);
   return response.arrayBuffer();
 }
@@ -38,11 +42,19 @@ async function load() {
   return start(from, (stage) => say({ type: "loading", stage }));
 }
 
+const ended = (error) => say({ type: "died", id: null, message: lastLine(error) });
+// Where a file of Pyodide's does not come, its promise of Python stays open for ever, and only this tells of it.
+const refused = (event) => {
+  event.preventDefault();
+  ended(event.reason);
+};
+self.addEventListener("unhandledrejection", refused);
+
 const python = load();
-python.then(
-  () => say({ type: "ready", milliseconds: performance.now() - began }),
-  (error) => say({ type: "died", id: null, message: String(error) }),
-);
+python.then(() => {
+  self.removeEventListener("unhandledrejection", refused);
+  say({ type: "ready", milliseconds: performance.now() - began });
+}, ended);
 
 self.addEventListener("message", async ({ data: { id, slug, source, ended, usedUp } }) => {
   let judge;
