@@ -12,6 +12,7 @@ const GAP = 8;
 const STRIP = 3; // the line under a row, in the zones' colors, from its smallest to its largest gradient
 const HEADROOM = 1.25; // as book/figures/gradient_histogram.py has it
 const NARROW = 420;
+const NARROWEST = 280; // and what it is drawn at while it is veiled
 const ZONES = [
   { name: "lost", color: "var(--fig-c2)" },
   { name: "subnormal", short: ["sub-", "normal"], color: "var(--fig-c5)" },
@@ -29,23 +30,32 @@ class Histogram extends Live {
       max: data.lowest + data.scales.length - 1,
       value: data.start,
       words: (exponent) => data.scales[exponent - data.lowest],
-      changed: () => this.draw(),
+      changed: () => this.changed(),
     });
-    const go = (exponent, words, hidden = false) =>
-      h("button", { type: "button", hidden, onclick: () => { this.scale.set(exponent); this.draw(); } }, words);
-    this.found = go(data.largest, `${power(data.largest)}, last without inf`, true);
-    const buttons = [go(0, "no scale"), go(data.start, power(data.start)), this.found];
+    const button = (words, wanted) =>
+      h("button", { type: "button", onclick: () => { this.scale.set(wanted()); this.changed(); } }, words);
+    const go = (exponent, words) => button(words, () => exponent);
+    this.found = go(data.largest, `${power(data.largest)}, last without inf`);
+    this.found.hidden = true;
+    const buttons = [
+      button("halve", () => this.scale.value - 1), // a slider stays between its ends by itself
+      button("double", () => this.scale.value + 1),
+      go(0, "no scale"),
+      go(data.start, power(data.start)),
+      this.found,
+    ];
     this.drawing = svg("svg", { role: "img", class: "hp-live-drawing" });
     this.cells = data.rows.map(() => ({ lost: h("td"), mass: h("td"), inf: h("td") }));
     this.sum = h("p", { class: "hp-live-sum" });
     this.largest = h("p", { class: "hp-live-found", hidden: true },
       "The largest power of two at which none of these becomes inf is ", h("strong", {}, power(data.largest)), ".");
     this.side = h("div", { class: "hp-live-rows" }, this.drawing, this.table());
-    new ResizeObserver(() => this.draw()).observe(this.side);
+    // In a frame of its own: a drawing that changes the size that is being observed is an error in the console.
+    new ResizeObserver(() => requestAnimationFrame(() => this.draw())).observe(this.side);
     const caption = this.querySelector(".hp-live-still figcaption");
     return [
       h("div", { class: "hp-live-controls" }, this.scale.element,
-        h("div", { class: "hp-live-buttons", role: "group", "aria-label": "Scales to go to" }, ...buttons)),
+        h("div", { class: "hp-live-buttons", role: "group", "aria-label": "Change the scale" }, ...buttons)),
       this.side,
       this.sum,
       this.largest,
@@ -74,12 +84,15 @@ class Histogram extends Live {
         cell.className = found[name] ? `hp-live-${name}` : "";
       }
     });
-    const passed = exponent > data.largest;
-    if (passed) this.found.hidden = this.largest.hidden = false;
-    const words = this.words(index);
-    this.sum.textContent = words;
+    if (exponent > data.largest) this.found.hidden = this.largest.hidden = false;
+    this.sum.textContent = this.words(index);
     this.picture(exponent, index);
-    this.speak(`${data.scales[index]}. ${words}${passed ? ` ${this.largest.textContent}` : ""}`);
+  }
+
+  changed() {
+    this.draw();
+    const found = this.scale.value > this.data.largest ? ` ${this.largest.textContent}` : "";
+    this.speak(`${this.data.scales[this.scale.value - this.data.lowest]}. ${this.sum.textContent}${found}`);
   }
 
   /** Say what becomes of all gradients together. */
@@ -98,7 +111,7 @@ class Histogram extends Live {
 
   picture(exponent, index) {
     const { rows, axis, edges } = this.data;
-    const width = Math.max(this.drawing.parentElement.clientWidth && this.drawing.getBoundingClientRect().width, 280);
+    const width = Math.max(this.drawing.getBoundingClientRect().width, NARROWEST);
     const height = TOP + rows.length * ROW + FOOT;
     const left = NAMES + ZEROS + GAP;
     const narrow = width < NARROW;

@@ -376,19 +376,42 @@ def test_the_largest_scale_is_told_to_those_who_have_passed_it(reader: Callable[
 def test_buttons_and_pointer_set_the_scale(reader: Callable[..., Reader], page: Page) -> None:
     figure = Figure(reader())
     figure.slider.focus()
-    figure.page.keyboard.press("Tab")
-    figure.page.keyboard.press("Enter")
-    assert figure.spoken() == "2⁰ = 1"
-    assert figure.table() == expected(page, 0)
-    figure.page.keyboard.press("Tab")
-    figure.page.keyboard.press("Space")
-    assert figure.spoken() == "2¹⁶ = 65,536"
+    scales = page["slider"]["scales"]
+    for key, power in (("Enter", 15), ("Space", 16), ("Enter", 0), ("Space", 16)):
+        figure.page.keyboard.press("Tab")  # halve, double, no scale, 2¹⁶
+        figure.page.keyboard.press(key)
+        assert figure.spoken() == scales[power + 8]
+        assert figure.table() == expected(page, power)
     box = figure.slider.bounding_box()
     figure.page.mouse.click(box["x"] + box["width"] - 2, box["y"] + box["height"] / 2)
     assert figure.spoken() == page["slider"]["scales"][-1]
     assert figure.table() == expected(page, 34)
     until(figure.page, f"document.querySelector('{FIGURE} [role=status]').textContent.startsWith('2³⁴')")
-    assert "last without inf" not in figure.page.locator(f"{FIGURE} [role=status]").inner_text()
+    figure.button("double").click()
+    assert figure.spoken() == scales[-1]
+    figure.button("no scale").click()
+    for _ in range(9):
+        figure.button("halve").click()
+    assert figure.spoken() == scales[0]
+
+
+@pages
+def test_it_is_drawn_anew_at_another_width_and_says_nothing_of_it(reader: Callable[..., Reader], page: Page) -> None:
+    figure = Figure(reader(viewport={"width": 1280, "height": 900}))
+    wide = figure.drawing.bounding_box()["width"]
+    for width in (390, 1000, 1280):
+        figure.page.set_viewport_size({"width": width, "height": 844})
+        until(
+            figure.page,
+            f"document.querySelector('{FIGURE} .hp-live-drawing').viewBox.baseVal.width === "
+            f"document.querySelector('{FIGURE} .hp-live-drawing').getBoundingClientRect().width",
+        )
+        assert figure.drawing.evaluate(WORDS) == []
+        assert figure.drawing.bounding_box()["height"] == pytest.approx(340)
+    assert figure.drawing.bounding_box()["width"] == wide
+    figure.page.wait_for_timeout(1000)  # twice as long as it waits before it speaks
+    assert figure.place.locator("[role=status]").text_content() == ""
+    assert figure.table() == expected(page, 16)
 
 
 @pages
@@ -431,7 +454,7 @@ def test_on_a_phone_what_is_touched_is_large_and_the_table_stands_below(reader: 
     figure = Figure(reader(viewport=PHONE, has_touch=True, is_mobile=True))
     figure.slider.press("End")
     touched = [figure.slider, *figure.place.get_by_role("button").all()]
-    assert len(touched) == 4
+    assert len(touched) == 6
     assert all(each.bounding_box()["height"] >= 44 for each in touched)
     drawing, table = figure.drawing.bounding_box(), figure.place.locator("table").bounding_box()
     assert table["y"] >= drawing["y"] + drawing["height"]
