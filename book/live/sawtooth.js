@@ -19,7 +19,7 @@ class Sawtooth extends Live {
     this.gradients = choice({ label: "The gradients", options: data.gradients, value: start.gradients, changed });
     this.interval = over("growth_interval N", data.intervals, start.interval);
     this.limit = slider({
-      label: "Overflow above", min: data.limits[0], max: data.limits[1], value: start.limit,
+      label: "Limit", min: data.limits[0], max: data.limits[1], value: start.limit,
       words: (exponent) => amount(data.mantissa * 2 ** exponent), changed,
     });
     this.init = slider({

@@ -67,13 +67,13 @@ export class Staircase {
     this.wide = (this.width - EDGE.left - EDGE.right) / scales.length;
     const ticks = this.axis([...scales, ...(limits ?? [])]);
     const bottom = HEIGHT - EDGE.bottom;
-    // Marks that touch would hide the line: in a long run they are small, and behind it.
-    const size = Math.max(2, Math.min(4.5, 0.7 * this.wide));
+    // Marks that touch would hide the line: in a long run they are behind it.
+    const size = Math.max(3.5, Math.min(4.5, 0.7 * this.wide));
     const dense = this.wide < 4;
-    const stairs = svg("path", { d: this.path(scales), stroke: "var(--fig-c1)", "stroke-width": 2, fill: "none" });
+    const stairs = svg("path", { d: this.path(scales), stroke: "var(--fig-c1)", "stroke-width": dense ? 1.5 : 2, fill: "none" });
     const marks = svg("path", {
       d: skipped.map((step) => cross(this.x(step), this.y(scales[step]), size)).join(""),
-      stroke: "var(--fig-c2)", "stroke-width": dense ? 1.25 : 2, fill: "none", class: "hp-live-skips",
+      stroke: "var(--fig-c2)", "stroke-width": dense ? 1 : 2, fill: "none", class: "hp-live-skips",
     });
     this.window = svg("rect", { x: EDGE.left, y: 0, height: HEIGHT });
     this.line = svg("line", { y1: EDGE.top, y2: bottom, stroke: "var(--fig-ink)", "stroke-width": 1 });
