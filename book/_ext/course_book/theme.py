@@ -32,8 +32,15 @@ _MENDS = (
     (re.compile(r'<script [^>]*src="[^"]*/scripts/fontawesome\.js[^"]*"[^>]*></script>\s*'), ""),
     # names that hide the words that are seen on a button
     (re.compile(r'<summary aria-label="Toggle hidden content">'), "<summary>"),
+    # a corner of a table that heads nothing
+    (re.compile(r'<th class="head">(?:<p></p>)?</th>'), "<td></td>"),
     # a role that lists must not hold
     (re.compile(r' role="doc-biblioentry"'), ' role="listitem"'),
+    # the book's name, which no landmark holds
+    (
+        re.compile(r'<div class="sidebar-primary-item">(?=\s*<a class="navbar-brand)'),
+        '<div class="sidebar-primary-item" role="banner">',
+    ),
     (re.compile(r'(<button class="btn search-button-field[^>]*?) aria-label="[^"]*"'), r"\1"),
 )
 PROSE = 30
