@@ -25,7 +25,7 @@ from urllib.parse import unquote, urlsplit
 SHOWN = ("book", "report", "feedback")
 HOSTS = ("localhost", "127.0.0.1")
 TRIES = 20
-TEXT = (".html", ".css", ".js", ".mjs", ".json", ".svg", ".wasm", ".txt", ".csv", ".ipynb")
+TEXT = (".html", ".css", ".js", ".mjs", ".json", ".svg", ".txt", ".csv", ".ipynb")
 """What is sent compressed to those who can read it."""
 HASHED = re.compile(r"\?v=[0-9a-f]{8}$|-[0-9a-f]{8}(?:/[\w.-]+|\.js)(?:\?|$)")
 """Addresses in the book that name what is there by its hash."""

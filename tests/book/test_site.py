@@ -411,6 +411,14 @@ def test_search_finds_a_chapter(open_page: Any) -> None:
     assert page.locator("#search-results li a").count() > 0
 
 
+def test_a_found_line_shows_a_formula_once(open_page: Any, site: Path) -> None:
+    page = open_page("search.html")
+    source = (site / chapter_with(site, 'class="math')).read_text(encoding="utf-8")
+    text = page.evaluate("source => Search.htmlToText(source)", source)
+    assert "$2^{-25}$" in text
+    assert "2−25" not in text
+
+
 UNREACHED = """[...document.querySelectorAll('pre')]
     .filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth && e.tabIndex < 0).length === 0"""
 

@@ -43,6 +43,8 @@ _MENDS = (
     ),
     (re.compile(r'(<button class="btn search-button-field[^>]*?) aria-label="[^"]*"'), r"\1"),
 )
+_SEARCHED = ('".headerlink", "script", "style"]', '".headerlink", "script", "style", ".math > math"]')
+"""A line that was found shows a formula once, as TeX."""
 PROSE = 30
 """A cell with more characters than that is prose, too much for a third of a phone's width."""
 _WEIGHT = ("fontawesome.js*", "*.js.map", "*.css.map")
@@ -112,6 +114,9 @@ def _mend_pages(app: Sphinx, exception: Exception | None) -> None:
             text = pattern.sub(replacement, text)
         if text != before:
             page.write_text(text, encoding="utf-8")
+    search = out / "_static/searchtools.js"
+    if search.is_file():
+        search.write_text(search.read_text(encoding="utf-8").replace(*_SEARCHED), encoding="utf-8")
     for glob in _WEIGHT:
         for path in (out / "_static").rglob(glob):
             path.unlink()
