@@ -3,7 +3,8 @@
     python scripts/serve.py FOLDER [--port 8000]
 
 FOLDER holds ``book``, ``report`` and ``feedback``; nothing else of it is shown, so that neither marks nor the gradebook
-can be fetched. A port that is taken gives way to the next one.
+can be fetched. A port that is taken gives way to the next one. Text is sent compressed, as hosts of static sites do,
+and what is named by its hash may be kept for ever.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ from __future__ import annotations
 import argparse
 import errno
 import functools
+import gzip
 import http.server
+import io
+import re
 import socket
 import sys
 from http import HTTPStatus
@@ -21,6 +25,16 @@ from urllib.parse import unquote, urlsplit
 SHOWN = ("book", "report", "feedback")
 HOSTS = ("localhost", "127.0.0.1")
 TRIES = 20
+TEXT = (".html", ".css", ".js", ".mjs", ".json", ".svg", ".txt", ".csv", ".ipynb")
+"""What is sent compressed to those who can read it."""
+HASHED = re.compile(r"\?v=[0-9a-f]{8}$|-[0-9a-f]{8}(?:/[\w.-]+|\.js)(?:\?|$)")
+"""Addresses in the book that name what is there by its hash."""
+
+
+@functools.lru_cache(maxsize=256)
+def compressed(path: Path, changed: int) -> bytes:
+    """Return a file's bytes, compressed; ``changed``, in nanoseconds, is when it last did."""
+    return gzip.compress(path.read_bytes(), 6, mtime=0)
 
 
 class Pages(http.server.SimpleHTTPRequestHandler):
@@ -35,15 +49,43 @@ class Pages(http.server.SimpleHTTPRequestHandler):
             return self._go("/book/")
         if parts[0] not in SHOWN or "\0" in "".join(parts) or any(part.startswith(".") for part in parts):
             return self._refuse(HTTPStatus.NOT_FOUND)
+        path = Path(self.translate_path(self.path))
+        if path.is_dir() and urlsplit(self.path).path.endswith("/"):
+            path /= "index.html"
+        if path.suffix in TEXT and path.is_file():
+            return self._send_text(path)
         return super().send_head()
+
+    def _send_text(self, path):
+        status = path.stat()
+        changed = self.date_time_string(int(status.st_mtime))
+        zipped = re.search(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))", self.headers.get("Accept-Encoding", ""))
+        known = self.headers.get("If-Modified-Since") == changed
+        data = b"" if known else compressed(path, status.st_mtime_ns) if zipped else path.read_bytes()
+        self.send_response(HTTPStatus.NOT_MODIFIED if known else HTTPStatus.OK)
+        if not known:
+            self.send_header("Content-Type", self.guess_type(str(path)))
+            self.send_header("Content-Length", str(len(data)))
+            if zipped:
+                self.send_header("Content-Encoding", "gzip")
+        self.send_header("Vary", "Accept-Encoding")
+        self.send_header("Last-Modified", changed)
+        self.end_headers()
+        return io.BytesIO(data)
+
+    def send_response(self, code: int, message: str | None = None) -> None:
+        """Note whether the answer is what was asked for."""
+        self._found = code in (HTTPStatus.OK, HTTPStatus.NOT_MODIFIED)
+        super().send_response(code, message)
 
     def list_directory(self, path):
         """Show no listing: a class's names are on the report."""
         return self._refuse(HTTPStatus.NOT_FOUND)
 
     def end_headers(self) -> None:
-        """Have pages fetched anew: the next run writes others to the same place."""
-        self.send_header("Cache-Control", "no-cache")
+        """Have pages fetched anew, for the next run writes others to the same place; but not what its hash names."""
+        kept = self._found and self.path.startswith("/book/") and HASHED.search(self.path)
+        self.send_header("Cache-Control", "max-age=31536000, immutable" if kept else "no-cache")
         self.send_header("X-Content-Type-Options", "nosniff")
         super().end_headers()
 
@@ -104,9 +146,9 @@ def main() -> int:
         print(f"Port {options.port} is taken, so this is on {server.server_port}.")
     print(f"Open  {address}/         the book")
     print(f"      {address}/report/  the class report, with a link to each student's feedback")
-    print("Ctrl-C stops.", flush=True)
     with server:
         try:
+            print("Ctrl-C stops.", flush=True)
             server.serve_forever()
         except KeyboardInterrupt:
             print()

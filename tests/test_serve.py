@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import http.client
+import os
 import signal
 import socket
 import subprocess
@@ -39,6 +41,7 @@ def folder(tmp_path: Path) -> Path:
     for name, text in {
         built / "index.html": "the book",
         built / "_static/book.css": "a {}",
+        built / "_static/solve-0123abcd/worker.mjs": "1",
         out / "report/index.html": "the report",
         out / "feedback/ü ñ/halve/halve.html": "the feedback",
         out / "gradebook.db": "marks",
@@ -160,3 +163,50 @@ def test_a_port_that_cannot_be_is_one_line(folder: Path) -> None:
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
     assert "70000" in done.stderr
+
+
+def headers(served: Served, path: str, **sent: str) -> tuple[int, dict[str, str], bytes]:
+    connection = http.client.HTTPConnection("localhost", served.port, timeout=10)
+    connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in sent.items()})
+    answer = connection.getresponse()
+    seen = answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
+    connection.close()
+    return seen
+
+
+@pytest.mark.parametrize("path", ["/book/", "/book/index.html", "/report/"])
+def test_text_is_sent_compressed_to_those_who_can_read_it(served: Served, path: str) -> None:
+    status, told, body = headers(served, path, Accept_Encoding="br, gzip")
+    assert (status, told["content-encoding"], told["vary"]) == (200, "gzip", "Accept-Encoding")
+    assert int(told["content-length"]) == len(body)
+    for refused in ("br", "gzip;q=0", "gzip; q=0.0, br"):
+        _, plainly, text = headers(served, path, Accept_Encoding=refused)
+        assert "content-encoding" not in plainly
+        assert plainly["vary"] == "Accept-Encoding"
+        assert gzip.decompress(body) == text
+
+
+def test_a_page_that_has_not_changed_is_not_sent_again(served: Served, folder: Path) -> None:
+    _, told, _ = headers(served, "/book/", Accept_Encoding="gzip")
+    same = {"Accept_Encoding": "gzip", "If_Modified_Since": told["last-modified"]}
+    assert headers(served, "/book/", **same)[::2] == (304, b"")
+    (folder / "book/index.html").write_text("another")
+    os.utime(folder / "book/index.html", (1, 1))
+    assert gzip.decompress(headers(served, "/book/", **same)[2]) == b"another"
+
+
+@pytest.mark.parametrize(
+    ("path", "kept"),
+    [
+        ("/book/_static/book.css?v=0123abcd", True),
+        ("/book/_static/solve-0123abcd/worker.mjs?pyodide=../x/", True),
+        ("/book/_static/book.css", False),
+        ("/book/_static/book.css?v=1", False),
+        ("/book/index.html", False),
+        ("/report/?v=0123abcd", False),
+        ("/book/nothing.css?v=0123abcd", False),
+    ],
+)
+def test_only_what_its_hash_names_may_be_kept(served: Served, path: str, kept: bool) -> None:
+    assert ("immutable" in headers(served, path)[1]["cache-control"]) == kept
+    assert ("no-cache" in headers(served, path)[1]["cache-control"]) != kept

@@ -43,10 +43,19 @@ _MENDS = (
     (re.compile(r'<script [^>]*src="[^"]*/scripts/fontawesome\.js[^"]*"[^>]*></script>\s*'), ""),
     # names that hide the words that are seen on a button
     (re.compile(r'<summary aria-label="Toggle hidden content">'), "<summary>"),
+    # a corner of a table that heads nothing
+    (re.compile(r'<th class="head">(?:<p></p>)?</th>'), "<td></td>"),
     # a role that lists must not hold
     (re.compile(r' role="doc-biblioentry"'), ' role="listitem"'),
+    # the book's name, which no landmark holds
+    (
+        re.compile(r'<div class="sidebar-primary-item">(?=\s*<a class="navbar-brand)'),
+        '<div class="sidebar-primary-item" role="banner">',
+    ),
     (re.compile(r'(<button class="btn search-button-field[^>]*?) aria-label="[^"]*"'), r"\1"),
 )
+_SEARCHED = ('".headerlink", "script", "style"]', '".headerlink", "script", "style", ".math > math"]')
+"""A line that was found shows a formula once, as TeX."""
 PROSE = 30
 """A cell with more characters than that is prose, too much for a third of a phone's width."""
 _WEIGHT = ("fontawesome.js*", "*.js.map", "*.css.map")
@@ -116,6 +125,9 @@ def _mend_pages(app: Sphinx, exception: Exception | None) -> None:
             text = pattern.sub(replacement, text)
         if text != before:
             page.write_text(text, encoding="utf-8")
+    search = out / "_static/searchtools.js"
+    if search.is_file():
+        search.write_text(search.read_text(encoding="utf-8").replace(*_SEARCHED), encoding="utf-8")
     for glob in _WEIGHT:
         for path in (out / "_static").rglob(glob):
             path.unlink()

@@ -2,12 +2,12 @@
 
 ``icons``      of the theme's icon fonts and their 1,800 names, those that the site shows
 ``unused``     scripts and styles of features that a page does not have: tabs, folds, notebook cells, search
-``by_hash``    each script and style sheet with ``integrity``, and ``?v=`` with what it holds, so that it may be kept for ever
+``by_hash``    each script and style sheet with ``integrity``, and with ``?v=``, so that a browser may keep it for ever
 
 What ``integrity`` covers is every ``<script src>`` and ``<link rel=stylesheet>``, and, by the page's import map, the
-editor, which is imported. A worker has no such attribute in any browser: the worker, Python and the archive of exercises
-lie in folders that are named by what they hold (``solve.py``), on the same site, which is all that the page's policy
-lets it load. Fonts and pictures have none either.
+editor, which is imported. A worker has no such attribute in any browser: the worker, Python and the archive of
+exercises lie in folders that are named by what they hold (``solve.py``), on the same site, which is all that the page's
+policy lets it load. Fonts and pictures have none either.
 
 A browser refuses a hash where a page is opened from a folder. There the page's first script, ``from_file.js``, loads
 each refused file once more without.
@@ -101,7 +101,9 @@ def font(source: Path, shown: set[int], target: Path) -> bool:
     with TTFont(source, recalcTimestamp=False) as whole:
         if not shown & whole.getBestCmap().keys():
             return False
-        options = Options(layout_features=[], hinting=False, notdef_outline=True, name_IDs=["*"], recalc_timestamp=False)
+        options = Options(
+            layout_features=[], hinting=False, notdef_outline=True, name_IDs=["*"], recalc_timestamp=False
+        )
         subsetter = Subsetter(options)
         subsetter.populate(unicodes=shown)
         subsetter.subset(whole)
