@@ -67,7 +67,9 @@ def test_every_icon_of_the_site_is_in_the_font(site: Path) -> None:
         there = set(opened.getBestCmap())
     named = set()
     for page in site.glob("*.html"):
-        for tag in BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").select("i.fa-solid, i.fas, span.fa-solid"):
+        for tag in BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").select(
+            "i.fa-solid, i.fas, span.fa-solid"
+        ):
             named |= {name for name in tag["class"] if name.startswith("fa-")} - {"fa-solid", "fa-lg"}
     assert len(named) > 8
     for name in named:
