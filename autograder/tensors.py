@@ -66,9 +66,7 @@ def _tensor(value: Tensor, device: str) -> Any:
         dtype = getattr(torch, value.dtype)
         read_as = getattr(torch, f"int{WIDTHS[value.dtype]}") if value.bits else dtype
         values = _signed(value) if value.bits else list(value.values)
-        made = torch.tensor(values, dtype=read_as, device=device)
-        # A copy, for the page: a tensor there cannot be written to through a view of another dtype.
-        made = (made.view(dtype).clone() if value.bits else made).reshape(value.shape)
+        made = torch.tensor(values, dtype=read_as, device=device).view(dtype).reshape(value.shape)
         wide = torch.zeros((*value.shape, 2), dtype=dtype, device=device) if value.strided else None
     if wide is None:
         return made
