@@ -3,7 +3,9 @@
 The budget of a submission is the exercise's ``seconds`` of wall clock, enforced from outside. A check may take half
 of it; each check that runs out of time is ended, halves what the next ones may take, and the code is loaded afresh
 for the next check. So one endless loop costs half the budget, loops in every check never more than the whole, and a
-check that is right is still graded after one that loops. After MAX_TIMEOUTS the rest is not run.
+check that is right is still graded after one that loops. After MAX_TIMEOUTS the rest is not run. To read the code in
+may take half of the budget each time, beside the checks: what was fast enough once does not fail because others looped.
+Twice the budget is the end of it all.
 
 To start a new confined process takes seconds that are not the student's time, so they are bounded by number: after
 MAX_LOST processes that were lost with a submission the rest of it is not run.
@@ -101,12 +103,18 @@ class Runner:
     # ------------------------------------------------------------------------ steps
 
     def _load(self) -> Observation | None:
+        first = allowance(self._exercise.seconds, 0)
         try:
             self._session = self._open()
-            self.loaded = self._session.load(self._cells, self._exercise.entry, self._exercise.forbids, self._deadline)
+            began = time.monotonic()
+            deadline = min(began + first, self._end)
+            self.loaded = self._session.load(self._cells, self._exercise.entry, self._exercise.forbids, deadline)
+            # Cells that were read in once are not why a check ran out of time: to read them in anew does not cost it.
+            self._deadline = min(self._deadline + time.monotonic() - began, self._end)
         except frames.Late:
             self._stop()
-            self._failed = whole("timeout", f"your cells did not finish within {self._said()}")
+            # What was allowed, not what was measured: the same submission gets the same message.
+            self._failed = whole("timeout", f"your cells did not finish within {first:.3g} s")
         except (frames.Closed, frames.BadFrame) as error:
             self._failed = replace(self._crash(error, "while your cells ran"), whole=True)
         else:
@@ -161,7 +169,3 @@ class Runner:
     def _lose(self) -> None:
         self._lost += 1
         self._drop()
-
-    def _said(self) -> str:
-        # What was allowed, not what was measured: the same submission gets the same message.
-        return f"{self.allowance():.3g} s"

@@ -23,7 +23,7 @@ from page_python import PagePython, Static  # noqa: E402
 def static(tmp_path_factory: pytest.TempPathFactory) -> Static:
     """Write what the build writes for pages that run Python."""
     (ROOT / "build").mkdir(exist_ok=True)
-    with open(ROOT / "build/book.lock", "w") as lock:  # two test processes must not install at once
+    with open(ROOT / "build/book.lock", "a") as lock:  # two test processes must not install at once
         fcntl.flock(lock, fcntl.LOCK_EX)
         done = subprocess.run(["sh", "scripts/assets.sh"], cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr

@@ -171,6 +171,14 @@ def test_a_loop_in_a_cell_is_said_once_for_all(plain_room: Room) -> None:
     assert {result.message for result in graded.results} == {"Your cells did not finish within 0.3 s."}
 
 
+def test_reading_the_cells_in_anew_has_a_time_of_its_own(plain_room: Room) -> None:
+    # After three loops a check may take 0.25 s; these cells take longer, and were never the reason.
+    cell = "import time\ntime.sleep(0.3)\n"
+    loops = "def f(x):\n    while x[0] < 3:\n        pass\n    return x * 2"
+    graded = plain_room.grade(cell + loops, seconds=4, checks=6)
+    assert graded.statuses == ["timeout"] * 3 + ["passed"] * 3
+
+
 def test_waiting_for_a_warm_process_is_not_the_students_time() -> None:
     fresh = Room(walled=False)  # it takes longer to start than the submission may
     try:
