@@ -529,8 +529,9 @@ MISCONCEPTIONS = (
     # other arguments
     belief(
         "a_bool_is_an_int",
-        "isinstance(x, int) leaves out whatever is no int.",
-        "It lets True and False pass: bool is a subclass of int. Ask for a bool as well, or compare type(x) with int.",
+        "True and False are no ints, so they do not get through.",
+        "bool is a subclass of int: True passes isinstance(x, int), and counts as 1 where nothing is asked. Ask for a bool "
+        "as well, or compare type(x) with int.",
         ARGUMENT,
     ),
     belief(
