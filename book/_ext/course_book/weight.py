@@ -15,7 +15,6 @@ each refused file once more without.
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import html
 import re
@@ -28,6 +27,8 @@ from urllib.parse import unquote, urlsplit
 from fontTools.subset import Options, Subsetter
 from fontTools.ttLib import TTFont
 from sphinx.application import Sphinx
+
+from course_book.esbuild import integrity as integrity
 
 _PRIVATE: Final = range(0xE000, 0xF900)
 """Code points that mean nothing but in an icon font."""
@@ -193,11 +194,6 @@ def by_hash(page: str, folder: Path) -> str:
         return f"    {tag}\n"
 
     return _LOADED.sub(named, page)
-
-
-def integrity(data: bytes) -> str:
-    """Return what a browser compares a file's bytes with."""
-    return f"sha384-{base64.b64encode(hashlib.sha384(data).digest()).decode()}"
 
 
 def _first(page: str, static: Path) -> str:

@@ -56,7 +56,7 @@ def bundle(modules: Path, static: Path, exercises: Mapping[str, Mapping[str, Any
     scripts = {name: esbuild.bundled(SOURCES / f"{name}.js", modules, folder, *more)[0] for name in ("solve", "page")}
     course.unlink()
     return {
-        name: esbuild.Script(f"{FOLDER}/{path.name}", esbuild.integrity(path))
+        name: esbuild.Script(f"{FOLDER}/{path.name}", esbuild.integrity(path.read_bytes()))
         for name, path in (scripts | {"editor": editor}).items()
     }
 
