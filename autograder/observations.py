@@ -7,9 +7,11 @@ and for the reference.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import io
 import linecache
+import os
 import re
 import traceback
 import warnings
@@ -107,6 +109,11 @@ def quiet(output: io.StringIO) -> Iterator[None]:
         yield
 
 
+_OUT_OF_RANGE: Final = (errno.ERANGE, os.strerror(errno.ERANGE))
+"""What Python raises where a power leaves the range of float: the number and the words are the system's."""
+_LINUX_SAYS: Final = "(34, 'Numerical result out of range')"
+
+
 def describe(error: BaseException, cell_of: CellOf | None = None) -> Raised:
     """Return an exception as plain data, with the innermost line of the student's own code."""
     find = cell_of or _notebook_cell
@@ -114,6 +121,8 @@ def describe(error: BaseException, cell_of: CellOf | None = None) -> Raised:
         if (raised := _syntax_error(error, find)) is not None:
             return raised
         message = exactly(without_address(str(error)), _MESSAGE_LIMIT)
+        if type(error) is OverflowError and error.args == _OUT_OF_RANGE:
+            message = _LINUX_SAYS  # the same for every system, and for a browser
     except Exception:  # a student's __str__ may do anything
         message = ""
     name = type_name(error)

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import JSON, NAMES, VALUES
 
+from autograder import observations
 from autograder.checks import calls, case, f32
 from autograder.models import Case, Observation, Opaque, Outcome, Raised, Scalar, Tensor
 from autograder.observations import (
@@ -499,3 +500,14 @@ def test_a_digest_is_a_mark_and_survives_the_journey(observation: Observation):
 def test_a_case_is_observed_the_same_twice():
     draws = Case("", ({"x": f32(0.1, 0.2)}, {"x": f32(math.inf)}))
     assert observe(lambda x: x / 3, draws) == observe(lambda x: x / 3, draws)
+
+
+def test_a_power_that_is_too_large_is_told_in_the_same_words_on_every_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(OverflowError) as caught:
+        pow(10.0, 400)
+    linux = "(34, 'Numerical result out of range')"
+    assert describe(caught.value).message == linux
+    elsewhere = OverflowError(68, "Result not representable")
+    assert describe(elsewhere).message == "(68, 'Result not representable')"
+    monkeypatch.setattr(observations, "_OUT_OF_RANGE", elsewhere.args)
+    assert describe(elsewhere).message == linux

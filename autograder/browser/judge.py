@@ -177,6 +177,7 @@ class _Run:
     def __init__(self, exercise: Exercise, code: tuple[Cell, ...], clock: _Clock, heard: Printed | None) -> None:
         self._exercise, self._code, self._clock, self._heard = exercise, code, clock, heard
         self._failed: Observation | None = None
+        self._broken = False  # elsewhere the process is gone then, and the code is read in anew
         self._function: Any = None
         self._last: Case | None = None
         self._seen: dict[tuple[str, int], Observation] = {}
@@ -205,11 +206,23 @@ class _Run:
     def _observe(self, check: Check, case: Case) -> Observation:
         seen = self._failed or self._clock.case(check.id)
         if seen is None:
-            self._skip(check, numpy_free.between(check, self._last, case))
-            self._last = case
-            seen = self._try(check, case)
+            seen = self._read_in_anew() or self._after_others(check, case)
+            self._broken = bool(seen.ended) and not seen.whole
         self._seen[check.id, id(case)] = seen
         return seen
+
+    def _read_in_anew(self) -> Observation | None:
+        if self._broken:
+            try:
+                self._load()
+            except Exception as error:
+                return _broke_python(error)
+        return self._failed
+
+    def _after_others(self, check: Check, case: Case) -> Observation:
+        self._skip(check, numpy_free.between(check, self._last, case))
+        self._last = case
+        return self._try(check, case)
 
     def _skip(self, check: Check, cases: Iterable[Case]) -> None:
         for case in cases:
@@ -221,8 +234,7 @@ class _Run:
         except KeyboardInterrupt:  # nobody has pressed a key: the code raised it, which ends a process
             return Observation(ended="crashed", detail="the code raised KeyboardInterrupt, which ends the run")
         except Exception as error:  # not the code's own, which are observed, but ours: it changed what we stand on
-            detail = f"the code changed Python itself, so that it cannot be tried ({type(error).__name__})"
-            return Observation(ended="crashed", detail=detail)
+            return _broke_python(error)
         return _heard(seen, case)
 
     def _load(self) -> None:
@@ -240,6 +252,11 @@ class _Run:
                 output=ran.output,
             )
         self._failed = no_function(self.loaded, self._exercise.entry)
+
+
+def _broke_python(error: Exception) -> Observation:
+    detail = f"the code changed Python itself, so that it cannot be tried ({type(error).__name__})"
+    return Observation(ended="crashed", detail=detail)
 
 
 def _heard(seen: Observation, case: Case) -> Observation:

@@ -530,8 +530,8 @@ MISCONCEPTIONS = (
     belief(
         "a_bool_is_an_int",
         "True and False are no ints, so they do not get through.",
-        "bool is a subclass of int: True passes isinstance(x, int), and counts as 1 where nothing is asked. Ask for a bool "
-        "as well, or compare type(x) with int.",
+        "bool is a subclass of int: True passes isinstance(x, int), and counts as 1 where nothing is asked. Ask for a "
+        "bool as well, or compare type(x) with int.",
         ARGUMENT,
     ),
     belief(

@@ -21,6 +21,7 @@ ELSEWHERE: Final = {
     ("dynamic_loss_scale_fp32", "right/numpy_arrays"): NUMPY,
     ("dynamic_loss_scale_fp32", "right/numpy_singles"): NUMPY,
     ("grad_scaler_step", "right/numpy_arrays"): NUMPY,
+    ("grad_scaler_step", "wrong/reads_memory_in_order"): _torch("Tensor.as_strided"),
     ("largest_safe_scale", "right/frexp"): _torch("torch.linalg"),
     ("largest_safe_scale", "right/numpy_arrays"): NUMPY,
     ("largest_safe_scale", "wrong/returns_a_numpy_float"): _torch("Tensor.numpy"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 from typing import Any, Final
 
@@ -177,6 +178,18 @@ def test_reductions(page_torch: ModuleType) -> None:
     masks = torch.tensor([True, False, True])
     for name in ("sum", "all", "any", "count_nonzero"):
         same(getattr(page_torch, name)(mine(page_torch, masks)), getattr(torch, name)(masks), name)
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3), (2, 0), (0, 3), (2, 3, 4), (1, 2, 1)])
+def test_whether_all_or_any_along_a_dimension(page_torch: ModuleType, shape: tuple[int, ...]) -> None:
+    made = torch.Generator().manual_seed(sum(shape))
+    for _ in range(5):
+        x = torch.randint(0, 2, shape, generator=made).float()
+        a = mine(page_torch, x).reshape(shape)  # a list without rows does not say how long they are
+        for name, dim, keepdim in itertools.product(("all", "any"), range(-3, 3), (False, True)):
+            what = f"{name}({x.tolist()}, dim={dim}, keepdim={keepdim})"
+            found = [outcome(partial(getattr(t, name), dim=dim, keepdim=keepdim)) for t in (a, x)]
+            same(*found, what)
 
 
 SAID: Final = (

@@ -22,16 +22,35 @@ def _no_dim(name: str, dim: Any, options: dict[str, Any]) -> None:
         absent(f"torch.{name}(dim=...)")
 
 
-def every(input: Tensor, dim: Any = None, **options: Any) -> Tensor:
-    """Return whether every element is different from zero; true for none."""
-    _no_dim("all", dim, options)
-    return Tensor([0 not in must("all", input)._values()], dtypes.bool_, ())
+def every(input: Tensor, dim: Any = None, keepdim: bool = False, **options: Any) -> Tensor:
+    """Return whether every element is different from zero, of the whole or along one dimension; true for none."""
+    return _truth("all", must("all", input), dim, keepdim, options, lambda row: 0 not in row)
 
 
-def some(input: Tensor, dim: Any = None, **options: Any) -> Tensor:
-    """Return whether an element is different from zero; false for none."""
-    _no_dim("any", dim, options)
-    return Tensor([not (set(must("any", input)._values()) <= {0})], dtypes.bool_, ())
+def some(input: Tensor, dim: Any = None, keepdim: bool = False, **options: Any) -> Tensor:
+    """Return whether an element is different from zero, of the whole or along one dimension; false for none."""
+    return _truth("any", must("any", input), dim, keepdim, options, lambda row: not set(row) <= {0})
+
+
+def _truth(
+    name: str, input: Tensor, dim: Any, keepdim: bool, options: dict[str, Any], judge: Callable[[list[Number]], bool]
+) -> Tensor:
+    values, shape = input._values(), list(input.shape)
+    if options or (dim is None and keepdim) or type(dim) not in (int, type(None)):
+        absent(f"torch.{name}(dim=(...))")
+    if dim is None:
+        return Tensor([judge(values)], dtypes.bool_, ())
+    most = max(len(shape), 1)
+    if not -most <= dim < most:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-most}, {most - 1}], but got {dim})")
+    if not shape:
+        return Tensor([judge(values)], dtypes.bool_, ())
+    dim %= most
+    size, inner = shape[dim], math.prod(shape[dim + 1 :])
+    starts = [outer * size * inner + at for outer in range(math.prod(shape[:dim])) for at in range(inner)]
+    rows = [values[start : start + size * inner : inner] if size else [] for start in starts]
+    shape[dim : dim + 1] = [1] if keepdim else []
+    return Tensor([judge(row) for row in rows], dtypes.bool_, shape)
 
 
 def count_nonzero(input: Tensor) -> Tensor:
