@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from autograder import recorded
 from autograder.browser import absent, course, home, numpy_free
-from autograder.browser.printed import Printed
+from autograder.browser.printed import MOST_SHOWN, Printed
 from autograder.grading import try_cases
 from autograder.limits import MAX_TIMEOUTS, STUDENT, allowance
 from autograder.loaded import Loaded, late, no_function, not_understood, place, too_large
@@ -44,6 +44,7 @@ from autograder.plan import Plan
 from autograder.report.records import json_line
 from autograder.sandbox import cells, frames
 from autograder.sandbox.forbid import sentence
+from autograder.tensors import exactly
 from autograder.values import BadValue
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -84,11 +85,15 @@ def answer(
     ended: str = "[]",
     used_up: bool = False,
 ) -> str:
-    """Return, as JSON text, ``{"record": the record, "marks": [...]}``: what the page's worker posts.
+    """Return, as JSON text, ``{"record": ..., "marks": [...], "printed": {...}}``: what the page's worker posts.
 
     ``marks`` are the lines for an editor to mark, in order: ``{"line", "text", "check"}``, where ``check`` is the id
-    of the check that met the exception, or "" where it left the code while that was being read in. ``printed`` is told
-    the beginning of what the code prints: the page may have to end the run, and has it then.
+    of the check that met the exception, or "" where it left the code while that was being read in. The answer's
+    ``printed`` is the beginning of what was printed, by the id of each check that did not pass: in the calls of the
+    case that it shows; by "" what the code printed while it was read in. Nothing stands there for what printed nothing.
+
+    The argument ``printed`` is told the beginning of what the code prints: the page may have to end the run, and has
+    it then.
 
     ``ended``, as JSON, is what has run out of time before with this very answer, as ``Ended`` says; it is not run
     again. With ``used_up`` nothing is run after the last of them.
@@ -98,7 +103,7 @@ def answer(
     cell, path = Cell(1, source), Path(f"{slug}.py")
     submission = Submission("", slug, path, (cell,), content_hash=hashlib.sha256(data).hexdigest())
     if is_untouched(submission.cells, plan.exercise):
-        return _answer(untouched(plan, submission), [])
+        return _answer(untouched(plan, submission), [], {})
     started = time.monotonic()
     clock = _Clock(plan.exercise, trying, tuple((check, case) for check, case in json.loads(ended)), used_up)
     run = _Run(plan.exercise, submission.cells, clock, None if printed is None else Printed(printed))
@@ -106,7 +111,7 @@ def answer(
         run.everything(plan)
     score = mark(plan, submission, run)  # with the modules that the code has found, not with those that it leaves
     score = replace(score, duration_s=round(time.monotonic() - started, 4))
-    return _answer(score, _marks(run, score, plan))
+    return _answer(score, _marks(run, score, plan), _printed(run, score, plan))
 
 
 def slugs() -> str:
@@ -119,8 +124,8 @@ def seconds(slug: str) -> float:
     return _plan(slug).exercise.seconds
 
 
-def _answer(score: Score, marks: list[dict[str, Any]]) -> str:
-    return f'{{"record": {json_line(score)}, "marks": {json.dumps(marks)}}}'
+def _answer(score: Score, marks: list[dict[str, Any]], printed: dict[str, str]) -> str:
+    return f'{{"record": {json_line(score)}, "marks": {json.dumps(marks)}, "printed": {json.dumps(printed)}}}'
 
 
 def _plan(slug: str) -> Plan:
@@ -239,7 +244,8 @@ class _Run:
                 notes=tuple(ran.notes),
                 output=ran.output,
             )
-        self._failed = no_function(self.loaded, self._exercise.entry)
+        # A page has one piece of code, and no cells.
+        self._failed = no_function(self.loaded, self._exercise.entry, lost=": was it renamed?", other="")
 
 
 def _heard(seen: Observation, case: Case) -> Observation:
@@ -280,7 +286,16 @@ def _numbers(value: Any, limit: int) -> int | None:
     return count if count <= limit else None
 
 
-# -------------------------------------------------------------------------------- marks
+# -------------------------------------------------------------------- printed, and marks
+
+
+def _printed(run: _Run, score: Score, plan: Plan) -> dict[str, str]:
+    """Return what was printed while the code was read in, by "", and in the case that each lost check shows."""
+    texts = {"": run.loaded.output}
+    for result in score.checks:
+        if result.status != "passed" and (seen := run.seen(result, plan)) is not None:
+            texts[result.id] = seen.output
+    return {name: exactly(text, MOST_SHOWN + 1) for name, text in texts.items() if text}
 
 
 def _marks(run: _Run, score: Score, plan: Plan) -> list[dict[str, Any]]:

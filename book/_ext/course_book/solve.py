@@ -6,7 +6,8 @@ Both folders are named by what they hold, so that a browser may keep them for ev
     _static/solve-<digest>/               worker.mjs, python.mjs, course.zip
 
 A page with an exercise that runs in a browser carries their addresses, relative to itself, and nothing loads them
-before its script does: ``<script type="application/json" id="hp-solve">{"worker": ..., "exercises": [...]}</script>``.
+before its script does: ``<script type="application/json" id="hp-solve">{"worker": ..., "exercises": [...], "sections":
+{...}}</script>``. The sections are those that the exercises' checks name, with their titles.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
+from autograder import catalog
 from autograder.browser import archive
 from course_book.graded import course_root
 
@@ -128,8 +131,27 @@ def _tell_page(app: Sphinx, page: str, template: str, context: dict[str, Any], d
     here = [slug for slug in app.env.metadata.get(page, {}).get("graded", []) if slug in able]
     if places is None or not here:
         return
-    told = {"worker": places.worker("../" * page.count("/")), "exercises": here}
+    told = {
+        "worker": places.worker("../" * page.count("/")),
+        "exercises": here,
+        "sections": _sections(app.env, course_root(app), here),
+    }
     app.add_js_file(None, body=json.dumps(told), type="application/json", id="hp-solve")
+
+
+def _sections(env: BuildEnvironment, root: Path, slugs: list[str]) -> dict[str, str]:
+    """Return the titles of the sections that exercises' checks name: ``One scaler step, “Judge the gradients”``."""
+    named = {check.see for slug in slugs for check in catalog.load(slug, root).checks if check.see}
+    labels = {(page, label): title for page, label, title in env.get_domain("std").labels.values()}  # type: ignore[attr-defined]
+    found = {}
+    for see in sorted(named):
+        page, _, anchor = see.removeprefix("book/").partition("#")
+        name = page.removesuffix(".html")
+        section = labels.get((name, anchor), "")
+        if name in env.titles and (section or not anchor):
+            title = env.titles[name].astext()
+            found[see] = f"{title}, “{section}”" if section else title
+    return found
 
 
 def setup(app: Sphinx) -> None:
