@@ -89,8 +89,9 @@ def answer(
 
     ``marks`` are the lines for an editor to mark, in order: ``{"line", "text", "check"}``, where ``check`` is the id
     of the check that met the exception, or "" where it left the code while that was being read in. The answer's
-    ``printed`` is the beginning of what was printed, by the id of each check that did not pass: in the calls of the
-    case that it shows; by "" what the code printed while it was read in. Nothing stands there for what printed nothing.
+    ``printed`` is what was printed, ``{"text": the beginning of it, "calls": in how many calls}``, by the id of each
+    check that did not pass: in the case that it shows; and by "" what the code printed while it was read in, in 0
+    calls. Nothing stands there for what printed nothing.
 
     The argument ``printed`` is told the beginning of what the code prints: the page may have to end the run, and has
     it then.
@@ -124,7 +125,7 @@ def seconds(slug: str) -> float:
     return _plan(slug).exercise.seconds
 
 
-def _answer(score: Score, marks: list[dict[str, Any]], printed: dict[str, str]) -> str:
+def _answer(score: Score, marks: list[dict[str, Any]], printed: dict[str, dict[str, str | int]]) -> str:
     return f'{{"record": {json_line(score)}, "marks": {json.dumps(marks)}, "printed": {json.dumps(printed)}}}'
 
 
@@ -203,8 +204,7 @@ class _Run:
 
     def seen(self, result: CheckResult, plan: Plan) -> Observation | None:
         """Return what was observed on the case that a result shows."""
-        cases = plan.expectations.checks[result.id].cases
-        shown = next((case for case in cases if case.name == result.case), None)
+        shown = _shown(result, plan)
         return None if shown is None else self._seen.get((result.id, id(shown)))
 
     def _observe(self, check: Check, case: Case) -> Observation:
@@ -248,6 +248,11 @@ class _Run:
         self._failed = no_function(self.loaded, self._exercise.entry, lost=": was it renamed?", other="")
 
 
+def _shown(result: CheckResult, plan: Plan) -> Case | None:
+    """Return the case that a result shows."""
+    return next((case for case in plan.expectations.checks[result.id].cases if case.name == result.case), None)
+
+
 def _heard(seen: Observation, case: Case) -> Observation:
     """Return an observation as it arrives from a confined process, within the same limits."""
     size, elements = STUDENT.answer(case)
@@ -289,13 +294,16 @@ def _numbers(value: Any, limit: int) -> int | None:
 # -------------------------------------------------------------------- printed, and marks
 
 
-def _printed(run: _Run, score: Score, plan: Plan) -> dict[str, str]:
+def _printed(run: _Run, score: Score, plan: Plan) -> dict[str, dict[str, str | int]]:
     """Return what was printed while the code was read in, by "", and in the case that each lost check shows."""
-    texts = {"": run.loaded.output}
+    texts = {"": (run.loaded.output, 0)}
     for result in score.checks:
-        if result.status != "passed" and (seen := run.seen(result, plan)) is not None:
-            texts[result.id] = seen.output
-    return {name: exactly(text, MOST_SHOWN + 1) for name, text in texts.items() if text}
+        case, seen = _shown(result, plan), run.seen(result, plan)
+        if result.status != "passed" and case is not None and seen is not None:
+            texts[result.id] = (seen.output, len(case.calls))
+    return {
+        name: {"text": exactly(text, MOST_SHOWN + 1), "calls": calls} for name, (text, calls) in texts.items() if text
+    }
 
 
 def _marks(run: _Run, score: Score, plan: Plan) -> list[dict[str, Any]]:

@@ -355,7 +355,7 @@ export class Card {
     }
   }
 
-  graded({ record, marks, printed }, source) {
+  graded({ record, marks, printed, untried }, source) {
     const goTo = (line) => this.field.goTo(line);
     this.field.mark(this.field.text === source ? marks.map((mark) => mark.line) : []);
     const { score, max_score: max } = record;
@@ -364,7 +364,7 @@ export class Card {
     this.say(record.status === "graded" ? headline(record) + points : "Not started yet.", true);
     this.lost = record.status === "graded" && !full;
     const output = this.printedBeside(record, printed);
-    this.show(results(record, { marks, printed, output, root: ROOT, names: PAGE.sections, goTo }), source);
+    this.show(results(record, { marks, printed, output, untried, root: ROOT, names: PAGE.sections, goTo }), source);
     if (record.status !== "graded") return;
     const before = this.store.read(this.slug);
     const change = {};
@@ -417,12 +417,12 @@ export class Card {
     const sure = await ask("Put the starter in place of your code?", "Your code goes away. “Undo” brings it back, as long as this page is open.", "Reset", "Keep my code");
     if (!sure) return;
     this.show([]);
-    this.swap(this.starter, "The starter is back. ");
+    this.swap(this.starter, "The starter took the place of your code. ");
   }
 
   /** Put the code of the last full run in place of what stands there. */
   bringBack() {
-    this.swap(this.reached.solution, "The code that solved it is back. ");
+    this.swap(this.reached.solution, "The code that solved it took the place of yours. ");
     this.undoing.querySelector("button").focus(); // the button that was pressed is gone
   }
 
@@ -466,12 +466,17 @@ export class Card {
     const back = "Bring back the code that solved it";
     this.way.replaceChildren(
       words,
-      ...(other ? [h("button", { type: "button", class: "hp-goto", onclick: () => this.bringBack() }, back), ". "] : []),
-      ...(fold ? [h("button", { type: "button", class: "hp-goto", onclick: open }, "Open the walkthrough"), ". "] : []),
+      ...(other ? [said(back, () => this.bringBack()), " "] : []),
+      ...(fold ? [said("Open the walkthrough", open), " "] : []),
       "The reference solution is ", file, " in the book's repository.",
     );
     this.way.hidden = false;
   }
+}
+
+/** Return a button as a sentence, which keeps its full stop. */
+function said(words, onclick) {
+  return h("span", { class: "hp-said" }, h("button", { type: "button", class: "hp-goto", onclick }, words), ".");
 }
 
 /** Return the walkthrough that belongs to a card: the next one before another card. */

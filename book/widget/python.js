@@ -81,7 +81,7 @@ export class Python {
    * A check that runs out of time costs the worker; the others are tried in the next one. So the marks are the same as
    * everywhere else. Where the first two checks both ran out of time, the others are not tried: the loop is in all of them.
    *
-   * Resolves to one of {kind: "result", record, marks, printed}, {kind: "stopped"}, {kind: "timeout", seconds} where the code
+   * Resolves to one of {kind: "result", record, marks, printed, untried}, {kind: "stopped"}, {kind: "timeout", seconds} where the code
    * itself did not come to its end, and {kind: "broken", message, loading}.
    */
   run(slug, source, on) {
@@ -91,7 +91,7 @@ export class Python {
     this.last += 1;
     const id = this.last;
     return new Promise((resolve) => {
-      this.job = { id, slug, source, on, resolve, timer: 0, last: 0, trying: null, ended: [], usedUp: false };
+      this.job = { id, slug, source, on, resolve, timer: 0, last: 0, trying: null, ended: [], usedUp: false, untried: false };
       this.ask();
     });
   }
@@ -129,7 +129,7 @@ export class Python {
     else if (message.type === "printed" && ours) job.on.printed(String(message.text));
     else if (message.type === "graded" && ours) {
       const { record, marks, printed } = message;
-      this.end({ kind: "result", record, marks, printed });
+      this.end({ kind: "result", record, marks, printed, untried: job.untried });
     } else if (message.type === "failed" && ours) this.end({ kind: "broken", message: message.message, loading: false });
     else if (message.type === "died") {
       // What could not be loaded is tried again at the next run, not at once: the network may be gone.
@@ -158,8 +158,8 @@ export class Python {
       return;
     }
     job.ended.push([check, place]);
-    const nothingElse = number >= 2 && number === job.ended.length;
-    job.usedUp = nothingElse || performance.now() >= job.last;
+    job.untried = number >= 2 && number === job.ended.length;
+    job.usedUp = job.untried || performance.now() >= job.last;
     job.trying = null;
     job.on.late(number, allowed, job.usedUp);
     this.restart();

@@ -90,7 +90,8 @@ def typed(page: Any, body: str) -> None:
     page.keyboard.press("ControlOrMeta+End")
     page.keyboard.press("ArrowUp")
     page.keyboard.press("End")
-    page.keyboard.press("Shift+Home")
+    page.keyboard.press("Shift+Home")  # to the row's beginning
+    page.keyboard.press("Shift+Home")  # and to the line's
     for number, line in enumerate(body.splitlines()):
         if number:
             page.keyboard.press("Enter")
@@ -259,6 +260,9 @@ def test_what_was_printed_before_the_time_was_up_is_shown(warm: Reader, exercise
     statuses = list(one.statuses().values())
     # The loop is in the function, whatever it is called with: two time-outs are enough to say so.
     assert statuses == ["timeout"] * 2 + ["not_run"] * (len(exercise.checks) - 2)
+    untried = one.results.locator("[data-status=not_run] .hp-why")
+    others = f"The same in {len(exercise.checks) - 3} other checks."
+    assert untried.all_inner_texts() == [f"Not tried: neither of the first two checks came to its end.\n\n{others}"]
     one.put(ANSWER)
     assert "Full marks" in one.run()
 

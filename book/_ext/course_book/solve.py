@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +39,7 @@ taken out. Pyodide is licensed under the Mozilla Public License 2.0; its source,
 is at https://github.com/pyodide/pyodide/tree/{version}. It contains CPython and its standard library, under the
 Python Software Foundation License 2.0: https://docs.python.org/3/license.html
 """
+_RAISED: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 log = logging.getLogger(__name__)
 
 
@@ -150,8 +152,13 @@ def _sections(env: BuildEnvironment, root: Path, slugs: list[str]) -> dict[str, 
         section = labels.get((name, anchor), "")
         if name in env.titles and (section or not anchor):
             title = env.titles[name].astext()
-            found[see] = f"{title}, “{section}”" if section else title
+            found[see] = _powers(f"{title}, “{section}”" if section else title)
     return found
+
+
+def _powers(title: str) -> str:
+    """Return a title whose formulas are powers, ``2^{-25}``, in plain characters: 2⁻²⁵."""
+    return re.sub(r"\^\{?(-?\d+)\}?", lambda found: found[1].translate(_RAISED), title)
 
 
 def setup(app: Sphinx) -> None:
