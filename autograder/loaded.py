@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from autograder.models import Observation, Raised
 from autograder.sandbox.forbid import sentence
@@ -22,15 +22,28 @@ class Loaded:
     output: str = ""
 
 
-def no_function(loaded: Loaded, entry: str) -> Observation | None:
-    """Return why there is nothing to try, as an observation of the whole submission; None where there is a function."""
+RENAMED: Final = "its cell may have been deleted or renamed"
+"""Why a notebook may have no function of that name."""
+
+
+def no_function(
+    loaded: Loaded, entry: str, lost: str = f"; {RENAMED}", other: str = f"; {RENAMED}"
+) -> Observation | None:
+    """Return why there is nothing to try, as an observation of the whole submission; None where there is a function.
+
+    Args:
+        loaded: what came of the student's cells.
+        entry: the function's name.
+        lost: what is said after "there is no `entry`" where no exception explains it.
+        other: what is said where the name is that of something else.
+    """
     if loaded.forbidden:
         cell, line, name = loaded.forbidden[0]
         return whole("forbidden", f"{sentence(name)} (cell {cell}, line {line})")
     if loaded.callable:
         return None
     what = f"the name `{entry}` is defined, but it is not a function" if loaded.defined else f"there is no `{entry}`"
-    because = f", because {place(loaded.errors[0])}" if loaded.errors else "; its cell may have been deleted or renamed"
+    because = f", because {place(loaded.errors[0])}" if loaded.errors else other if loaded.defined else lost
     return whole("error", what + because)
 
 

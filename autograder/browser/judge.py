@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from autograder import recorded
 from autograder.browser import absent, course, home, numpy_free
-from autograder.browser.printed import Printed
+from autograder.browser.printed import MOST_SHOWN, Printed
 from autograder.grading import try_cases
 from autograder.limits import MAX_TIMEOUTS, STUDENT, allowance
 from autograder.loaded import Loaded, late, no_function, not_understood, place, too_large
@@ -44,6 +44,7 @@ from autograder.plan import Plan
 from autograder.report.records import json_line
 from autograder.sandbox import cells, frames
 from autograder.sandbox.forbid import sentence
+from autograder.tensors import exactly
 from autograder.values import BadValue
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -84,11 +85,16 @@ def answer(
     ended: str = "[]",
     used_up: bool = False,
 ) -> str:
-    """Return, as JSON text, ``{"record": the record, "marks": [...]}``: what the page's worker posts.
+    """Return, as JSON text, ``{"record": ..., "marks": [...], "printed": {...}}``: what the page's worker posts.
 
     ``marks`` are the lines for an editor to mark, in order: ``{"line", "text", "check"}``, where ``check`` is the id
-    of the check that met the exception, or "" where it left the code while that was being read in. ``printed`` is told
-    the beginning of what the code prints: the page may have to end the run, and has it then.
+    of the check that met the exception, or "" where it left the code while that was being read in. The answer's
+    ``printed`` is what was printed, ``{"text": the beginning of it, "calls": in how many calls}``, by the id of each
+    check that did not pass: in the case that it shows; and by "" what the code printed while it was read in, in 0
+    calls. Nothing stands there for what printed nothing.
+
+    The argument ``printed`` is told the beginning of what the code prints: the page may have to end the run, and has
+    it then.
 
     ``ended``, as JSON, is what has run out of time before with this very answer, as ``Ended`` says; it is not run
     again. With ``used_up`` nothing is run after the last of them.
@@ -98,7 +104,7 @@ def answer(
     cell, path = Cell(1, source), Path(f"{slug}.py")
     submission = Submission("", slug, path, (cell,), content_hash=hashlib.sha256(data).hexdigest())
     if is_untouched(submission.cells, plan.exercise):
-        return _answer(untouched(plan, submission), [])
+        return _answer(untouched(plan, submission), [], {})
     started = time.monotonic()
     clock = _Clock(plan.exercise, trying, tuple((check, case) for check, case in json.loads(ended)), used_up)
     run = _Run(plan.exercise, submission.cells, clock, None if printed is None else Printed(printed))
@@ -106,7 +112,7 @@ def answer(
         run.everything(plan)
     score = mark(plan, submission, run)  # with the modules that the code has found, not with those that it leaves
     score = replace(score, duration_s=round(time.monotonic() - started, 4))
-    return _answer(score, _marks(run, score, plan))
+    return _answer(score, _marks(run, score, plan), _printed(run, score, plan))
 
 
 def slugs() -> str:
@@ -119,8 +125,8 @@ def seconds(slug: str) -> float:
     return _plan(slug).exercise.seconds
 
 
-def _answer(score: Score, marks: list[dict[str, Any]]) -> str:
-    return f'{{"record": {json_line(score)}, "marks": {json.dumps(marks)}}}'
+def _answer(score: Score, marks: list[dict[str, Any]], printed: dict[str, dict[str, str | int]]) -> str:
+    return f'{{"record": {json_line(score)}, "marks": {json.dumps(marks)}, "printed": {json.dumps(printed)}}}'
 
 
 def _plan(slug: str) -> Plan:
@@ -199,8 +205,7 @@ class _Run:
 
     def seen(self, result: CheckResult, plan: Plan) -> Observation | None:
         """Return what was observed on the case that a result shows."""
-        cases = plan.expectations.checks[result.id].cases
-        shown = next((case for case in cases if case.name == result.case), None)
+        shown = _shown(result, plan)
         return None if shown is None else self._seen.get((result.id, id(shown)))
 
     def _observe(self, check: Check, case: Case) -> Observation:
@@ -251,7 +256,13 @@ class _Run:
                 notes=tuple(ran.notes),
                 output=ran.output,
             )
-        self._failed = no_function(self.loaded, self._exercise.entry)
+        # A page has one piece of code, and no cells.
+        self._failed = no_function(self.loaded, self._exercise.entry, lost=": was it renamed?", other="")
+
+
+def _shown(result: CheckResult, plan: Plan) -> Case | None:
+    """Return the case that a result shows."""
+    return next((case for case in plan.expectations.checks[result.id].cases if case.name == result.case), None)
 
 
 def _broke_python(error: Exception) -> Observation:
@@ -297,7 +308,19 @@ def _numbers(value: Any, limit: int) -> int | None:
     return count if count <= limit else None
 
 
-# -------------------------------------------------------------------------------- marks
+# -------------------------------------------------------------------- printed, and marks
+
+
+def _printed(run: _Run, score: Score, plan: Plan) -> dict[str, dict[str, str | int]]:
+    """Return what was printed while the code was read in, by "", and in the case that each lost check shows."""
+    texts = {"": (run.loaded.output, 0)}
+    for result in score.checks:
+        case, seen = _shown(result, plan), run.seen(result, plan)
+        if result.status != "passed" and case is not None and seen is not None:
+            texts[result.id] = (seen.output, len(case.calls))
+    return {
+        name: {"text": exactly(text, MOST_SHOWN + 1), "calls": calls} for name, (text, calls) in texts.items() if text
+    }
 
 
 def _marks(run: _Run, score: Score, plan: Plan) -> list[dict[str, Any]]:

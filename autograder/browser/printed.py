@@ -9,6 +9,8 @@ from autograder.tensors import exactly
 
 MOST: Final = 10_000
 """Characters of a whole run that the page shows; one more goes there, which says that this was not all."""
+MOST_SHOWN: Final = 4_000
+"""Characters of one shown case; one more goes there, too."""
 
 
 class Printed:

@@ -1,13 +1,13 @@
 // The card of an exercise, made alive: the code's field, its buttons, what a run says, and what is kept of it.
 
 import { ask } from "./ask.js";
-import { EXERCISES, ROOT } from "./course.js";
-import { beginning, cut, h, ticked } from "./dom.js";
+import { EXERCISES, PAGE, ROOT } from "./course.js";
+import { beginning, cut, h } from "./dom.js";
 import { Field } from "./field.js";
 import { download } from "./notebook.js";
 import { stateOf } from "./progress.js";
 import { cannot } from "./python.js";
-import { results } from "./results.js";
+import { printedBox, results } from "./results.js";
 import { isSolved } from "./store.js";
 import { headline, isFull, number, sharedTrouble } from "./words.js";
 
@@ -15,6 +15,7 @@ const SAVE_AFTER = 300; // ms without a key
 const TRIES = 3;
 const MOST_PRINTED = 10_000; // characters: as many as autograder/browser/printed.py sends, but for one
 const MOST_LINES = 400;
+const OLDER = "These are the results of an earlier version of your code.";
 const LONGEST = 500_000; // characters of code that are run; more is no answer, and Python would be at it for minutes
 
 export class Card {
@@ -27,6 +28,9 @@ export class Card {
     this.title = element.querySelector("h3").textContent;
     this.saving = 0;
     this.running = false;
+    this.shown = null; // the code whose results are shown
+    this.lost = false; // whether it did not pass all checks
+    this.reached = { solved: false, tries: 0, solution: "" };
     const fold = element.querySelector(".hp-starter");
     this.still = fold.querySelector("pre").cloneNode(true);
     this.still.removeAttribute("id");
@@ -65,10 +69,12 @@ export class Card {
     });
     this.runButton = button("hp-run", "Run the checks", () => this.run());
     this.stopButton = button("hp-quiet hp-stop", "Stop", () => this.python.stop());
-    this.stopButton.hidden = true;
+    this.stopButton.hidden = true; // it keeps its place: what slid under the mouse would get a second click
     this.bar = h("progress", { max: 1, value: 0, "aria-label": "Loading Python", hidden: true });
     this.status = h("p", { class: "hp-status", role: "status" });
     this.notices = h("div", { class: "hp-notices", role: "status" });
+    this.undoing = h("div", { class: "hp-notices hp-undoing", role: "status" });
+    this.older = h("p", { class: "hp-stale" }, OLDER);
     this.out = h("div", { class: "hp-results", role: "group", "aria-label": `Results of “${this.title}”`, hidden: true });
     this.live = h("code", {});
     const label = h("p", { class: "hp-label" }, "Printed so far");
@@ -94,9 +100,14 @@ export class Card {
         { class: "hp-row" },
         this.runButton,
         this.stopButton,
-        button("hp-quiet", "Reset", () => this.reset()),
-        button("hp-quiet", "Download my notebook", () => this.notebook()),
+        h(
+          "div",
+          { class: "hp-row hp-rest" },
+          button("hp-quiet", "Reset", () => this.reset()),
+          button("hp-quiet", "Download my notebook", () => this.notebook()),
+        ),
       ),
+      this.undoing,
       this.bar,
       this.status,
       this.printing,
@@ -139,10 +150,10 @@ export class Card {
     const mine = this.field.text;
     if (mine === code) return;
     this.quietly(() => this.field.replace(code));
+    this.compare();
     const back = () => {
       this.field.replace(mine);
       this.changed();
-      this.notice("tabs", "");
     };
     this.notice(
       "tabs",
@@ -158,7 +169,9 @@ export class Card {
   }
 
   changed() {
+    this.compare();
     if (this.quiet) return;
+    this.notice("tabs", ""); // who writes on has seen it
     clearTimeout(this.saving);
     this.saving = setTimeout(() => this.flush(), SAVE_AFTER);
   }
@@ -181,9 +194,37 @@ export class Card {
     this.notice("storage", words[this.store.trouble] ?? "");
   }
 
-  /** Say something above the code until it is put away; one of a kind at a time, "" for none. */
+  /** Put other code in place of the reader's, and offer to undo that, beside the buttons. */
+  swap(code, words) {
+    const mine = this.field.text;
+    const put = (text) => {
+      this.field.replace(text);
+      this.field.mark([]);
+      this.keep({});
+      this.compare();
+    };
+    put(code);
+    const undo = () => {
+      put(mine);
+      this.notice("undo", "");
+      this.runButton.focus();
+    };
+    this.notice("undo", words, h("button", { type: "button", class: "hp-goto", onclick: undo }, "Undo"));
+  }
+
+  /** Say whether the results are those of the code as it is now, and whether that is what solved it. */
+  compare() {
+    const old = this.shown !== null && this.shown !== this.field.text;
+    this.out.classList.toggle("hp-old", old);
+    if (!old) this.older.remove();
+    else if (!this.older.isConnected) this.out.prepend(this.older);
+    this.drawWay();
+  }
+
+  /** Say something beside the code until it is put away; one of a kind at a time, "" for none. */
   notice(kind, ...words) {
-    const old = this.notices.querySelector(`[data-kind="${kind}"]`);
+    const place = kind === "undo" ? this.undoing : this.notices;
+    const old = place.querySelector(`[data-kind="${kind}"]`);
     if (!words[0]) {
       old?.remove();
       return;
@@ -193,11 +234,13 @@ export class Card {
     const close = h("button", { type: "button", class: "hp-goto", onclick: () => box.remove() }, "Close");
     box.append(close);
     if (old) old.replaceWith(box);
-    else this.notices.append(box);
+    else place.append(box);
   }
 
   drawState() {
-    const state = stateOf(this.store.read(this.slug), this.exercise);
+    const entry = this.store.read(this.slug);
+    const state = stateOf(entry, this.exercise);
+    this.reached = { solved: isSolved(entry), tries: entry?.tries ?? 0, solution: entry?.solution ?? "" };
     this.chip.replaceChildren(...(state.sign ? [h("span", { "aria-hidden": "true" }, `${state.sign} `), state.words] : []));
     this.chip.classList.toggle("hp-all", state.solved);
   }
@@ -239,14 +282,16 @@ export class Card {
     this.say("Starting …");
     this.keep({});
     this.printed = this.before = this.behind = "";
+    let rest = "Running the others …";
     const outcome = await this.python.run(this.slug, source, {
-      started: () => this.say(this.behind ? `${this.behind} Running the others …` : "Running …"),
+      started: () => this.say(this.behind ? `${this.behind} ${rest}` : "Running …"),
       trying: (number, of) => this.status.setAttribute("data-trying", `Check ${number} of ${of}`),
-      late: (number, seconds) => {
+      late: (number, seconds, last) => {
         this.before ||= this.printed;
         this.printed = ""; // the code is run again, and prints again
         this.behind = `Check ${number} gave no answer within ${seconds} s.`;
-        this.say(`${this.behind} Python is started anew for the others …`);
+        if (last) rest = "The others are not tried …";
+        this.say(`${this.behind} ${last ? rest : "Python is started anew for the others …"}`);
       },
       printed: (text) => this.print(text),
     });
@@ -279,18 +324,22 @@ export class Card {
   }
 
   finish(outcome, source) {
+    this.lost = false;
     if (outcome.kind === "result") this.graded(outcome, source);
     else if (outcome.kind === "stopped") {
       this.say("Stopped.", true);
-      this.show([h("p", { class: "hp-headline" }, "Stopped"), h("p", {}, `${this.behind} Your code is as you left it. Python is started anew.`.trim()), ...this.output(this.printed)]);
+      const words = `${this.behind} Your code is as you left it. Python is started anew.`.trim();
+      const headline = h("p", { class: "hp-headline" }, "Stopped");
+      this.show([headline, h("p", {}, words), ...this.output(this.printed)], source);
     } else if (outcome.kind === "timeout") {
       this.say("Out of time.", true);
+      this.lost = true;
       this.show([
         h("p", { class: "hp-headline" }, "Out of time"),
         h("p", {}, `Your code, as it is read in, did not come to its end within ${outcome.seconds} s. No check was tried.`),
         h("p", {}, "Is there a loop that does not end? Your code is as you left it, and Python is started anew."),
         ...this.output(this.printed),
-      ]);
+      ], source);
     } else {
       const what = outcome.loading ? "Python could not be loaded" : "Python broke off";
       const advice = outcome.loading
@@ -302,17 +351,20 @@ export class Card {
         h("p", {}, advice),
         outcome.message ? h("pre", { tabindex: "0" }, h("code", {}, cut(outcome.message, 500, 4))) : null,
         ...this.output(this.printed),
-      ]);
+      ], source);
     }
   }
 
-  graded({ record, marks }, source) {
+  graded({ record, marks, printed, untried }, source) {
     const goTo = (line) => this.field.goTo(line);
     this.field.mark(this.field.text === source ? marks.map((mark) => mark.line) : []);
     const { score, max_score: max } = record;
-    const full = isFull(record) ? ` ${number(score)} of ${number(max)} points.` : "";
-    this.say(record.status === "graded" ? headline(record) + full : "Not started yet.", true);
-    this.show([...results(record, { marks, root: ROOT, goTo }), ...this.output(record.output || this.before)]);
+    const full = isFull(record);
+    const points = full ? ` ${number(score)} of ${number(max)} points.` : "";
+    this.say(record.status === "graded" ? headline(record) + points : "Not started yet.", true);
+    this.lost = record.status === "graded" && !full;
+    const output = this.printedBeside(record, printed);
+    this.show(results(record, { marks, printed, output, untried, root: ROOT, names: PAGE.sections, goTo }), source);
     if (record.status !== "graded") return;
     const before = this.store.read(this.slug);
     const change = {};
@@ -320,25 +372,34 @@ export class Card {
     // What was solved stays solved, also where the exercise has changed since, until it is solved anew.
     const old = best && best.version !== this.exercise.version && !isSolved({ best });
     if (!best || old || score / max >= best.score / best.max) change.best = { score, max, version: this.exercise.version };
+    if (full) change.solution = source;
     const digest = digested(source);
-    if (digest !== before?.tried && !sharedTrouble(record.checks)) {
+    // Where no value was judged - an error in each check, or no time - it was no try.
+    if (digest !== before?.tried && record.checks.some(({ status }) => ["passed", "failed"].includes(status))) {
       change.tried = digest;
       change.tries = (before?.tries ?? 0) + 1;
     }
     this.keep(change);
   }
 
-  output(text) {
-    if (!text) return [];
-    return [
-      h("p", { class: "hp-label" }, "What your code printed"),
-      h("pre", { class: "hp-printed", tabindex: "0" }, h("code", {}, beginning(text, MOST_PRINTED, MOST_LINES))),
-    ];
+  output(text, label = "What your code printed") {
+    return text ? printedBox(label, text, MOST_PRINTED, MOST_LINES) : [];
   }
 
-  show(parts) {
-    this.out.hidden = false;
+  /** Return what was printed in no call that is shown: as the code was read in, before time ran out, or at first. */
+  printedBeside(record, printed) {
+    if (this.before) return this.output(this.before, "What your code printed before its time was up");
+    if (printed[""]) return this.output(record.output, "Printed while your code was read in"); // the first output of all
+    const shown = !sharedTrouble(record.checks) && record.checks.some((check) => printed[check.id]);
+    return shown ? [] : this.output(record.output, "What your code printed first");
+  }
+
+  /** Show what a run said; `source` is the code that it was about, null for none. */
+  show(parts, source = null) {
+    this.out.hidden = !parts.length;
     this.out.replaceChildren(...parts.filter(Boolean));
+    this.shown = source;
+    this.compare();
   }
 
   elsewhere() {
@@ -355,16 +416,14 @@ export class Card {
     }
     const sure = await ask("Put the starter in place of your code?", "Your code goes away. “Undo” brings it back, as long as this page is open.", "Reset", "Keep my code");
     if (!sure) return;
-    const mine = this.field.text;
-    this.field.replace(this.starter);
-    this.field.mark([]);
-    this.keep({});
-    const undo = () => {
-      this.field.replace(mine);
-      this.keep({});
-      this.notice("reset", "");
-    };
-    this.notice("reset", "The starter is back. ", h("button", { type: "button", class: "hp-goto", onclick: undo }, "Undo"));
+    this.show([]);
+    this.swap(this.starter, "The starter took the place of your code. ");
+  }
+
+  /** Put the code of the last full run in place of what stands there. */
+  bringBack() {
+    this.swap(this.reached.solution, "The code that solved it took the place of yours. ");
+    this.undoing.querySelector("button").focus(); // the button that was pressed is gone
   }
 
   async notebook() {
@@ -379,30 +438,45 @@ export class Card {
 
   /** Offer the walkthrough and the solution, once they cannot take anything away. */
   drawWay() {
-    const entry = this.store.read(this.slug);
-    const solved = isSolved(entry);
-    if (!solved && !((entry?.tries ?? 0) >= TRIES)) {
+    const { solved, tries, solution } = this.reached;
+    if (!solved && tries < TRIES) {
       this.way.hidden = true;
       return;
     }
-    if (this.way.dataset.solved === String(solved)) return;
-    this.way.dataset.solved = String(solved);
+    const code = this.field.text;
+    let words = "Three honest tries: it may help to see how one gets there. ";
+    if (solved) {
+      words = "Solved. ";
+      if (this.lost && code === this.shown) words = "Solved before; the code above does not pass all checks. ";
+      else if (solution && code !== solution) words = "Solved before; the code above is not the code that solved it. ";
+    }
+    const other = solved && solution && code !== solution;
+    const drawn = words + Boolean(other);
+    if (this.way.dataset.drawn === drawn && !this.way.hidden) return;
+    this.way.dataset.drawn = drawn;
     const fold = walkthroughAfter(this.element);
     const open = () => {
       fold.open = true;
       fold.querySelector("summary").focus();
       fold.scrollIntoView({ block: "start" });
     };
-    const { solution } = this.element.dataset;
+    const { solution: address } = this.element.dataset;
     const name = `solutions/${this.slug}.py`;
-    const file = solution ? h("a", { href: solution, rel: "noopener" }, h("code", {}, name)) : h("code", {}, name);
+    const file = address ? h("a", { href: address, rel: "noopener" }, h("code", {}, name)) : h("code", {}, name);
+    const back = "Bring back the code that solved it";
     this.way.replaceChildren(
-      solved ? "Solved. " : "Three honest tries: it may help to see how one gets there. ",
-      ...(fold ? [h("button", { type: "button", class: "hp-goto", onclick: open }, "Open the walkthrough"), ". "] : []),
+      words,
+      ...(other ? [said(back, () => this.bringBack()), " "] : []),
+      ...(fold ? [said("Open the walkthrough", open), " "] : []),
       "The reference solution is ", file, " in the book's repository.",
     );
     this.way.hidden = false;
   }
+}
+
+/** Return a button as a sentence, which keeps its full stop. */
+function said(words, onclick) {
+  return h("span", { class: "hp-said" }, h("button", { type: "button", class: "hp-goto", onclick }, words), ".");
 }
 
 /** Return the walkthrough that belongs to a card: the next one before another card. */

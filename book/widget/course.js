@@ -8,8 +8,16 @@ export const EXERCISES = course;
 /** The book's own address: two folders above this script. */
 export const ROOT = new URL("../../", import.meta.url).href;
 
-/** This page: {worker, exercises}, the worker's address and the exercises that can be solved here. */
-export const PAGE = JSON.parse(document.getElementById("hp-solve")?.textContent ?? '{"worker": "", "exercises": []}');
+/**
+ * This page: {worker, exercises, sections}, the worker's address, the exercises that can be solved here, and the titles
+ * of the sections that their checks name, by their addresses.
+ */
+export const PAGE = {
+  worker: "",
+  exercises: [],
+  sections: {},
+  ...JSON.parse(document.getElementById("hp-solve")?.textContent ?? "{}"),
+};
 
 /** Return the path of a page inside the book by its address; "" for what is elsewhere. */
 export function pageOf(href) {

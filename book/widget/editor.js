@@ -11,7 +11,7 @@ import {
   LanguageSupport,
   syntaxHighlighting,
 } from "@codemirror/language";
-import { EditorState, Prec, StateEffect, StateField } from "@codemirror/state";
+import { countColumn, EditorState, Prec, RangeSet, RangeSetBuilder, StateEffect, StateField } from "@codemirror/state";
 import {
   Decoration,
   drawSelection,
@@ -21,10 +21,11 @@ import {
   highlightActiveLine,
   keymap,
   lineNumbers,
+  ViewPlugin,
 } from "@codemirror/view";
-import { RangeSet } from "@codemirror/state";
 import { tags } from "@lezer/highlight";
 
+const MOST_INDENT = 16; // on a phone a line has 40 places
 const COLORS = HighlightStyle.define([
   { tag: [tags.keyword, tags.operatorKeyword, tags.controlKeyword, tags.modifier], class: "hp-t-keyword" },
   { tag: [tags.string, tags.special(tags.string)], class: "hp-t-string" },
@@ -46,6 +47,7 @@ const LAYOUT = EditorView.theme({
   },
   "&.cm-focused .cm-matchingBracket": { backgroundColor: "transparent", outline: "1.5px solid var(--hp-focus)" },
   "&.cm-focused .cm-nonmatchingBracket": { backgroundColor: "var(--hp-bad-wash)", outline: "1.5px solid var(--hp-bad)" },
+  ".cm-line.hp-hangs": { paddingLeft: "calc(6px + var(--hp-in))", textIndent: "calc(-1 * var(--hp-in))" },
   ".cm-line.hp-line-marked": { backgroundColor: "var(--hp-bad-wash)", boxShadow: "inset 3px 0 var(--hp-bad)" },
   ".cm-gutterElement.hp-line-marked": { color: "var(--hp-bad)", fontWeight: "700" },
 });
@@ -70,6 +72,32 @@ const marks = StateField.define({
     gutterLineClass.from(field, (starts) => RangeSet.of(starts.map((at) => MARKED_NUMBER.range(at)))),
   ],
 });
+
+// ------------------------------------------------------------------ a long line goes on below its own beginning
+
+const hanging = ViewPlugin.fromClass(
+  class {
+    constructor(view) {
+      this.decorations = hung(view);
+    }
+    update(update) {
+      if (update.docChanged || update.viewportChanged) this.decorations = hung(update.view);
+    }
+  },
+  { decorations: (plugin) => plugin.decorations },
+);
+
+function hung(view) {
+  const found = new RangeSetBuilder();
+  for (const { from, to } of view.visibleRanges)
+    for (let at = from; at <= to; ) {
+      const line = view.state.doc.lineAt(at);
+      const indent = Math.min(countColumn(line.text, 4, /^\s*/.exec(line.text)[0].length), MOST_INDENT) + 2;
+      if (line.length > 20) found.add(line.from, line.from, Decoration.line({ class: "hp-hangs", attributes: { style: `--hp-in: ${indent}ch` } }));
+      at = line.to + 1;
+    }
+  return found.finish();
+}
 
 // ------------------------------------------------------------------ Tab indents; after Escape it goes on in the page
 
@@ -105,6 +133,8 @@ export function mount(parent, { text, label, help, changed, run }) {
         indentOnInput(),
         bracketMatching(),
         closeBrackets(),
+        EditorView.lineWrapping,
+        hanging,
         highlightActiveLine(),
         indentUnit.of("    "),
         EditorState.tabSize.of(4),

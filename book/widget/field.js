@@ -3,6 +3,8 @@
 
 import { h } from "./dom.js";
 
+const MOST_HUNG = 100_000; // characters
+const MOST_INDENT = 16; // as in editor.js
 const EDITOR = new URL(EDITOR_FILE, import.meta.url).href; // esbuild puts the name in
 
 export class Field {
@@ -26,6 +28,7 @@ export class Field {
   draw() {
     const { starter, still, label } = this.options;
     const code = this.current === starter ? still.cloneNode(true) : h("pre", {}, this.current);
+    hang(code);
     code.tabIndex = 0; // so that the keyboard can scroll it
     const view = h("div", { class: "hp-still highlight" }, code);
     const open = (event) => this.open({ x: event.clientX, y: event.clientY });
@@ -86,6 +89,25 @@ export class Field {
     await this.open();
     this.editor.goTo(line);
   }
+}
+
+/** Make each long line of a listing a box of its own, which goes on below its own beginning, as in the editor. */
+function hang(listing) {
+  if (listing.textContent.length > MOST_HUNG) return;
+  const rows = [[]]; // each the pieces of a line, which keep their color
+  for (const node of [...listing.childNodes])
+    node.textContent.split("\n").forEach((text, number) => {
+      if (number) rows.push([]);
+      const piece = node.nodeType === Node.TEXT_NODE ? document.createTextNode(text) : node.cloneNode(false);
+      piece.textContent = text;
+      if (text) rows.at(-1).push(piece);
+    });
+  const lines = rows.map((row) => {
+    const text = row.map((piece) => piece.textContent).join("");
+    const indent = Math.min(/^ */.exec(text)[0].length, MOST_INDENT) + 2;
+    return text.length > 20 ? [h("span", { class: "hp-hung", style: `--hp-in: ${indent}ch` }, row)] : row;
+  });
+  listing.replaceChildren(...lines.flatMap((line, number) => (number ? ["\n", ...line] : line)));
 }
 
 /** Put a plain text field into `parent`; it does what the editor does, but for colors and marks. */

@@ -81,7 +81,7 @@ function table(store) {
 /** Return what stands under the table: where progress is kept, and the two ways to carry it. */
 function panel(store) {
   const said = h("p", { class: "hp-said-so", role: "status" });
-  const say = (text) => said.replaceChildren(text);
+  const say = (...words) => said.replaceChildren(...words);
   const kept = {
     "": "Your code and your progress are kept in this browser, and nowhere else.",
     full: "This browser's storage is full. What you do now is kept only while the page is open.",
@@ -95,10 +95,8 @@ function panel(store) {
     try {
       const text = await choose(".json,application/json", MOST);
       if (text === null) return;
-      const { taken, kept: left } = imported(store, text, Object.keys(EXERCISES));
-      const older = left ? ` Of ${count(left)} the code that is here is newer, and stays.` : "";
-      const unkept = store.trouble ? ` ${kept[store.trouble]}` : "";
-      say(`Imported: ${count(taken)}.${older}${unkept}`);
+      const brought = imported(store, text, Object.keys(EXERCISES));
+      say(...tellImported(brought, say), store.trouble ? ` ${kept[store.trouble]}` : "");
     } catch (error) {
       say(error.message);
     }
@@ -115,6 +113,31 @@ function panel(store) {
     ),
     said,
   );
+}
+
+/** Return what is said of an import, with a button for what was not taken, and one that undoes what was. */
+function tellImported(brought, say) {
+  const { taken, same, newer } = brought;
+  const button = (words, onclick) => h("button", { type: "button", class: "hp-goto", onclick }, words);
+  const undo = button("Undo", () => {
+    brought.undo();
+    say("It is as it was before the import.");
+  });
+  const use = button("Use the file's code anyway", () => {
+    brought.use();
+    say(`The file's code is in place for ${names(newer)}. `, undo);
+  });
+  const here = same.length ? `Already here: ${count(same.length)}. ` : "";
+  if (!taken.length && !newer.length) return [here.trim() || "This file holds none of the book's exercises."];
+  return [
+    ...(taken.length ? [`Imported: ${count(taken.length)}. `, undo, " "] : []),
+    here,
+    ...(newer.length ? [`Of ${count(newer.length)} the code in this browser is newer, and stays: ${names(newer)}. `, use] : []),
+  ];
+}
+
+function names(slugs) {
+  return slugs.map((slug) => EXERCISES[slug].title).join("; ");
 }
 
 function count(number) {

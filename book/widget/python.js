@@ -3,6 +3,7 @@
 
 import { PAGE } from "./course.js";
 
+const LOADED = "half-precision/python"; // in localStorage: the folder of the Python that this browser has loaded
 const STAGES = {
   python: [0.05, "Loading Python: 6 MB, the first time only …"],
   course: [0.8, "Loading the checks …"],
@@ -18,6 +19,28 @@ export function cannot() {
 }
 
 const AGAIN = "Starting Python anew …";
+const KNOWN = "Starting Python …";
+
+/** Return the name of Python's folder; what is in it never changes. */
+function folder() {
+  return new URL(PAGE.worker, document.baseURI).searchParams.get("pyodide") ?? "";
+}
+
+function isKnown() {
+  try {
+    return localStorage.getItem(LOADED) === folder();
+  } catch {
+    return false;
+  }
+}
+
+function remember() {
+  try {
+    if (!isKnown()) localStorage.setItem(LOADED, folder());
+  } catch {
+    // It is loaded all the same, and the next page says so once more.
+  }
+}
 
 export class Python {
   /** `told(text, share)` hears how far loading is; the text is "" once it is over. */
@@ -29,6 +52,7 @@ export class Python {
     this.job = null;
     this.last = 0;
     this.loaded = false; // once it was there, the browser has the files
+    this.known = isKnown(); // as it has where an earlier page has loaded them
   }
 
   get busy() {
@@ -55,9 +79,9 @@ export class Python {
    * `on.late(number, seconds)` when one ran out of time, and `on.printed(text)` with what it prints.
    *
    * A check that runs out of time costs the worker; the others are tried in the next one. So the marks are the same as
-   * everywhere else.
+   * everywhere else. Where the first two checks both ran out of time, the others are not tried: the loop is in all of them.
    *
-   * Resolves to one of {kind: "result", record, marks}, {kind: "stopped"}, {kind: "timeout", seconds} where the code
+   * Resolves to one of {kind: "result", record, marks, printed, untried}, {kind: "stopped"}, {kind: "timeout", seconds} where the code
    * itself did not come to its end, and {kind: "broken", message, loading}.
    */
   run(slug, source, on) {
@@ -67,7 +91,7 @@ export class Python {
     this.last += 1;
     const id = this.last;
     return new Promise((resolve) => {
-      this.job = { id, slug, source, on, resolve, timer: 0, last: 0, trying: null, ended: [], usedUp: false };
+      this.job = { id, slug, source, on, resolve, timer: 0, last: 0, trying: null, ended: [], usedUp: false, untried: false };
       this.ask();
     });
   }
@@ -85,7 +109,7 @@ export class Python {
   tell(stage) {
     this.stage = STAGES[stage] ? stage : "judge";
     const [share, text] = STAGES[this.stage];
-    if (!this.again) this.told(this.loaded ? AGAIN : text, share);
+    if (!this.again) this.told(this.loaded ? AGAIN : this.known ? KNOWN : text, share);
   }
 
   hear(message) {
@@ -96,14 +120,17 @@ export class Python {
     } else if (message.type === "ready") {
       this.ready = this.loaded = true;
       this.again = false;
+      remember();
       this.told("", 1);
     } else if (message.type === "started" && ours) {
       job.last = performance.now() + 2 * message.seconds * 1000;
       job.on.started();
     } else if (message.type === "trying" && ours) this.time(message);
     else if (message.type === "printed" && ours) job.on.printed(String(message.text));
-    else if (message.type === "graded" && ours) this.end({ kind: "result", record: message.record, marks: message.marks });
-    else if (message.type === "failed" && ours) this.end({ kind: "broken", message: message.message, loading: false });
+    else if (message.type === "graded" && ours) {
+      const { record, marks, printed } = message;
+      this.end({ kind: "result", record, marks, printed, untried: job.untried });
+    } else if (message.type === "failed" && ours) this.end({ kind: "broken", message: message.message, loading: false });
     else if (message.type === "died") {
       // What could not be loaded is tried again at the next run, not at once: the network may be gone.
       this.end({ kind: "broken", message: message.message, loading: !this.ready }, this.ready);
@@ -131,9 +158,10 @@ export class Python {
       return;
     }
     job.ended.push([check, place]);
-    job.usedUp = performance.now() >= job.last;
+    job.untried = number >= 2 && number === job.ended.length;
+    job.usedUp = job.untried || performance.now() >= job.last;
     job.trying = null;
-    job.on.late(number, allowed);
+    job.on.late(number, allowed, job.usedUp);
     this.restart();
     this.ask();
   }

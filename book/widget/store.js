@@ -4,10 +4,11 @@
 //            the starter
 //   version  the exercise's, as it was then       tries    how many different answers were run to the end
 //   tried    the last of them, as a digest        best     {score, max, version} of the best run, or null
+//   solution the code of the last run with every point, "" for none
 //   told     what a reader says of an exercise that only runs elsewhere: true where it is solved
 
 export const PREFIX = "half-precision/1/";
-const EMPTY = { code: "", version: "", saved: 0, tries: 0, tried: "", best: null, told: false };
+export const EMPTY = { code: "", version: "", saved: 0, tries: 0, tried: "", best: null, solution: "", told: false };
 const MOST_CODE = 2_000_000;
 
 /** Return a record with every field of its kind; what is damaged is left empty. */
@@ -17,6 +18,7 @@ export function clean(value) {
   for (const [name, kept] of Object.entries(EMPTY))
     if (kept !== null && typeof value[name] === typeof kept) entry[name] = value[name];
   if (!Number.isFinite(entry.saved) || !Number.isFinite(entry.tries) || entry.code.length > MOST_CODE) return null;
+  if (entry.solution.length > MOST_CODE) entry.solution = "";
   const best = value.best;
   if (best && Number.isFinite(best.score) && Number.isFinite(best.max) && typeof best.version === "string")
     entry.best = { score: best.score, max: best.max, version: best.version };

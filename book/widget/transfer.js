@@ -1,6 +1,6 @@
 // Progress as a file: to carry it to another browser, or to keep it.
 
-import { clean, isSolved } from "./store.js";
+import { clean, EMPTY, isSolved } from "./store.js";
 
 const FORMAT = "half-precision-progress";
 export const MOST = 20_000_000;
@@ -12,10 +12,11 @@ export function exported(store) {
 
 /**
  * Take the records out of a file's text. Of an exercise that is here already the newer code is kept, with the better
- * score of the two.
+ * score of the two; where there is code on one side alone, that is kept.
  *
- * Returns how many exercises were brought in, and how many were kept as they are here. Throws, in a sentence, where the
- * text is no such file.
+ * Returns {taken, same, newer, use, undo}: the exercises that were brought in, those whose code is here already, and
+ * those whose code here is newer and was kept; `use()` puts the file's in place of these, and `undo()` brings back every
+ * record as it was. Throws, in a sentence, where the text is no such file.
  */
 export function imported(store, text, slugs) {
   let file;
@@ -27,20 +28,38 @@ export function imported(store, text, slugs) {
   if (file?.format !== FORMAT || typeof file.exercises !== "object" || file.exercises === null)
     throw new Error("This is not a progress file of this book.");
   if (file.version !== 1) throw new Error("This progress file was written by a newer version of the book.");
-  const counts = { taken: 0, kept: 0 };
+  const found = { taken: [], same: [], newer: [] };
+  const before = new Map();
+  const files = new Map();
   for (const slug of slugs.filter((slug) => Object.hasOwn(file.exercises, slug))) {
     const theirs = clean(file.exercises[slug]);
     if (!theirs) continue;
     const ours = store.read(slug);
-    const newer = !ours || theirs.saved > ours.saved;
-    const merged = newer ? { ...theirs } : { ...ours };
-    merged.best = better(theirs.best, ours?.best ?? null);
-    merged.tries = Math.max(theirs.tries, ours?.tries ?? 0);
-    merged.told = theirs.told || Boolean(ours?.told);
-    store.write(slug, merged);
-    counts[newer ? "taken" : "kept"] += 1;
+    const same = Boolean(ours) && (theirs.code === ours.code || (!theirs.code && Boolean(ours.code)));
+    const take = !ours || (!same && (!ours.code || theirs.saved > ours.saved));
+    const { code, version, saved } = take ? theirs : ours;
+    const best = better(theirs.best, ours?.best ?? null);
+    const [first, second] = best === theirs.best ? [theirs, ours] : [ours, theirs];
+    before.set(slug, ours ?? EMPTY);
+    files.set(slug, theirs);
+    store.write(slug, {
+      code,
+      version,
+      saved: take ? Math.max(saved, (ours?.saved ?? 0) + 1) : saved, // so that other windows take it for the newer one
+      best,
+      solution: first?.solution || second?.solution || "",
+      tries: Math.max(theirs.tries, ours?.tries ?? 0),
+      tried: (take ? theirs : ours).tried,
+      told: theirs.told || Boolean(ours?.told),
+    });
+    found[take ? "taken" : same ? "same" : "newer"].push(slug);
   }
-  return counts;
+  const put = (slug, { code, version }) => store.write(slug, { code, version, saved: Date.now() });
+  return {
+    ...found,
+    use: () => found.newer.forEach((slug) => put(slug, files.get(slug))),
+    undo: () => before.forEach((entry, slug) => store.write(slug, { ...entry, saved: Date.now() })),
+  };
 }
 
 function better(one, other) {

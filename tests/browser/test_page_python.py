@@ -150,6 +150,19 @@ def test_what_is_printed_comes_back_once_and_within_a_limit(page_python: PagePyt
     assert graded(page_python, "print('hello')\nreturn {}")["record"]["output"] == "hello\n"
 
 
+def test_what_the_shown_case_of_a_check_printed_stands_beside_it(page_python: PagePython) -> None:
+    answer = graded(page_python, "print('growth', growth_interval)\nreturn {}")
+    lost = [check["id"] for check in answer["record"]["checks"] if check["status"] != "passed"]
+    assert list(answer["printed"]) == lost != []
+    for check in answer["record"]["checks"]:
+        text, calls = answer["printed"][check["id"]].values()
+        assert text.count("growth ") == calls == len(text.splitlines())
+    assert graded(page_python, "print('x' * 30_000)\nreturn {}")["printed"][lost[0]]["text"] == "x" * 4_001
+    solution = catalog.load(SLUG, ROOT).solution
+    read_in = page_python.grade(SLUG, f"{solution}\nprint('b')\n")["printed"]
+    assert read_in == {"": {"text": "b\n", "calls": 0}}
+
+
 def test_what_is_printed_is_told_while_it_runs_and_only_its_beginning(page_python: PagePython) -> None:
     source = f"print('read in')\n{HEAD}\n    print('x' * 3_000, flush=True)\n    return {{}}\n"
     told = page_python.ask(slug=SLUG, source=source)["printed"]

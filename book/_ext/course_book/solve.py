@@ -6,21 +6,25 @@ Both folders are named by what they hold, so that a browser may keep them for ev
     _static/solve-<digest>/               worker.mjs, python.mjs, course.zip
 
 A page with an exercise that runs in a browser carries their addresses, relative to itself, and nothing loads them
-before its script does: ``<script type="application/json" id="hp-solve">{"worker": ..., "exercises": [...]}</script>``.
+before its script does: ``<script type="application/json" id="hp-solve">{"worker": ..., "exercises": [...], "sections":
+{...}}</script>``. The sections are those that the exercises' checks name, with their titles.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
+from autograder import catalog
 from autograder.browser import archive
 from course_book.graded import course_root
 
@@ -35,6 +39,7 @@ taken out. Pyodide is licensed under the Mozilla Public License 2.0; its source,
 is at https://github.com/pyodide/pyodide/tree/{version}. It contains CPython and its standard library, under the
 Python Software Foundation License 2.0: https://docs.python.org/3/license.html
 """
+_RAISED: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 log = logging.getLogger(__name__)
 
 
@@ -128,8 +133,32 @@ def _tell_page(app: Sphinx, page: str, template: str, context: dict[str, Any], d
     here = [slug for slug in app.env.metadata.get(page, {}).get("graded", []) if slug in able]
     if places is None or not here:
         return
-    told = {"worker": places.worker("../" * page.count("/")), "exercises": here}
+    told = {
+        "worker": places.worker("../" * page.count("/")),
+        "exercises": here,
+        "sections": _sections(app.env, course_root(app), here),
+    }
     app.add_js_file(None, body=json.dumps(told), type="application/json", id="hp-solve")
+
+
+def _sections(env: BuildEnvironment, root: Path, slugs: list[str]) -> dict[str, str]:
+    """Return the titles of the sections that exercises' checks name: ``One scaler step, “Judge the gradients”``."""
+    named = {check.see for slug in slugs for check in catalog.load(slug, root).checks if check.see}
+    labels = {(page, label): title for page, label, title in env.get_domain("std").labels.values()}  # type: ignore[attr-defined]
+    found = {}
+    for see in sorted(named):
+        page, _, anchor = see.removeprefix("book/").partition("#")
+        name = page.removesuffix(".html")
+        section = labels.get((name, anchor), "")
+        if name in env.titles and (section or not anchor):
+            title = env.titles[name].astext()
+            found[see] = _powers(f"{title}, “{section}”" if section else title)
+    return found
+
+
+def _powers(title: str) -> str:
+    """Return a title whose formulas are powers, ``2^{-25}``, in plain characters: 2⁻²⁵."""
+    return re.sub(r"\^\{?(-?\d+)\}?", lambda found: found[1].translate(_RAISED), title)
 
 
 def setup(app: Sphinx) -> None:

@@ -14,7 +14,7 @@
  *                                                    before each case: its check may take so many seconds; number 0 is
  *                                                    the code itself as it is read in
  *     {type: "printed", id, text}                    what the code prints, piece by piece: the beginning of it
- *     {type: "graded", id, record, marks}            see autograder/browser/judge.py
+ *     {type: "graded", id, record, marks, printed}   see autograder/browser/judge.py
  *
  * or, in place of the last one, {type: "failed", id, message}; or {type: "died", id, message}, id null before it is
  * ready: then there is no Python left in here, and the page must end this worker and make another. The clock is the
