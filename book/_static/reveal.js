@@ -54,12 +54,12 @@
       for (const each of answer.querySelectorAll("[id]")) each.removeAttribute("id");
       said.replaceChildren("You said: ", answer, sure ? ` (${words(sure).textContent}). ` : ". ", again);
       box.append(said);
-      box.classList.add("hp-open");
+      box.classList.add("hp-seen");
       for (const input of [...choices, ...sures]) input.disabled = true; // what was said stays said
       uncovered();
     };
     const close = () => {
-      box.classList.remove("hp-open");
+      box.classList.remove("hp-seen");
       said.remove();
       for (const input of [...choices, ...sures]) {
         input.disabled = input.checked = false;

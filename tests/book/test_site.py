@@ -336,7 +336,7 @@ def test_what_follows_is_veiled_until_the_reader_has_predicted_and_asks(open_pag
     assert said.inner_text().startswith(f"You said: {second} (sure).")
     assert said.evaluate("e => e === document.activeElement")
     assert not see.is_visible()
-    assert not page.locator(".hp-predict").nth(1).evaluate("e => e.classList.contains('hp-open')")
+    assert not page.locator(".hp-predict").nth(1).evaluate("e => e.classList.contains('hp-seen')")
 
 
 def test_a_prediction_stays_when_the_page_is_opened_again_until_it_is_taken_back(open_page: Any, site: Path) -> None:
@@ -470,7 +470,7 @@ def test_a_table_of_prose_stands_row_by_row_on_a_phone(open_page: Any, site: Pat
 def test_the_table_of_exercises_is_whole_on_a_phone(open_page: Any) -> None:
     page = open_page(f"{pages()[0]}.html", viewport=PHONE)
     cells = page.locator("table.hp-exercises td")
-    assert cells.count() == 4 * len(catalog.slugs(ROOT))
+    assert cells.count() >= 4 * len(catalog.slugs(ROOT))  # and what the reader has reached
     for each in cells.all():
         box = each.bounding_box()
         assert each.is_visible()
