@@ -18,7 +18,7 @@ from figures.live import live
 from figures.sawtooth import Trace, drive
 from figures.scale_trace import staircase
 
-INTERVALS: Final = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
+INTERVALS: Final = (*range(1, 11), 20, 50, 100, 200, 500, 1000, 2000)
 LENGTHS: Final = (30, 60, 120, 250, 500, 1000, 2000, 5000)
 GROWTHS: Final = (1.5, 2.0, 4.0)
 BACKOFFS: Final = (0.25, 0.5, 0.75)

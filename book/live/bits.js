@@ -1,7 +1,7 @@
 // The bit explorer, <hp-live-bits>: flip a bit, type a number, go to the next one, and see what the bits add up to.
 
 import { numberLine } from "./bits_line.js";
-import { bit, decode, encode, flip, plain, power, read, repr, step, terms } from "./bits_numbers.js";
+import { bit, decode, encode, flip, plain, power, readClosely, repr, step, terms } from "./bits_numbers.js";
 import { neighbors, story } from "./bits_words.js";
 import { Live, choice, h, svg } from "./element.js";
 
@@ -28,7 +28,7 @@ class Bits extends Live {
 
   /** Take a number as it was typed; raises what `read` raises. */
   ask(text) {
-    this.value = read(text);
+    [this.value, this.fate] = readClosely(text);
     this.text = text.trim();
     this.pattern = encode(this.value, this.format);
   }
@@ -37,6 +37,7 @@ class Bits extends Live {
   take(pattern) {
     this.pattern = pattern;
     this.value = null;
+    this.fate = "";
     this.text = "";
     this.input.value = repr(decode(pattern, this.format)).replace(/\.0$/, "");
     this.complain("");
@@ -137,10 +138,9 @@ class Bits extends Live {
       : ["fraction", `2^${place - fraction}`, power(place - fraction)];
     return h("button", {
       type: "button", class: "hp-bit", tabindex: -1, "data-bit": place,
-      "aria-label": `${field} bit ${place}, worth ${spoken}`,
       onclick: () => this.take(flip(this.pattern, place)),
       onfocus: () => this.reach(width - 1 - place),
-    }, h("b", { "aria-hidden": "true" }), h("small", { "aria-hidden": "true" }, worth));
+    }, h("b"), " ", h("small", {}, worth), h("span", { class: "hp-unseen" }, `, ${field} bit ${place}, worth ${spoken}`));
   }
 
   /** Make one bit that which the Tab key comes to. */

@@ -194,18 +194,27 @@ const NUMBER = /^(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:e[+-]?\d+)?/;
 const SUPERSCRIPT = /[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+/g;
 const MOST = 2000; // an exponent beyond it has nothing to tell
 
-/**
- * Return the float that Python makes of a text: a number, inf, nan, or a sum, product or quotient of numbers.
- *
- * Powers are those of 2 and 10, with a whole exponent: 2**-24, 2^-24 or 2⁻²⁴. Throws an error in words for the reader.
- */
+/** Return the float that Python makes of a text: `readClosely` without what was lost on the way. */
 export function read(text) {
+  return readClosely(text)[0];
+}
+
+/**
+ * Return [value, fate]: the float that Python makes of a text, and what became of the number in it on the way there.
+ *
+ * The text is a number, inf, nan, or a sum, product or quotient of numbers. Powers are those of 2 and 10, with a whole
+ * exponent: 2**-24, 2^-24 or 2⁻²⁴. Throws an error in words for the reader.
+ *
+ * The fate is "" where the float is what was typed, "near" where it is rounded, "small" where what was typed is no zero
+ * and too small for a float, "large" where it is finite and too large, and "way" where a number on the way was.
+ */
+export function readClosely(text) {
   let rest = text.toLowerCase().replace(/\s+/g, "").replaceAll("−", "-").replace(/[×·]/g, "*")
     .replace(SUPERSCRIPT, (signs) => "**" + [...signs].map((sign) => (sign === "⁻" ? "-" : DIGITS.indexOf(sign))).join(""))
     .replaceAll("^", "**");
   if (!rest) throw new SyntaxError("Type a number.");
   const special = /^([+-]?)(?:(inf(?:inity)?|∞)|nan)$/.exec(rest);
-  if (special) return special[2] ? (special[1] === "-" ? -Infinity : Infinity) : NaN;
+  if (special) return [special[2] ? (special[1] === "-" ? -Infinity : Infinity) : NaN, ""];
 
   const take = (...signs) => {
     const sign = signs.find((each) => rest.startsWith(each));
@@ -216,41 +225,82 @@ export function read(text) {
     const found = NUMBER.exec(rest)[0];
     if (!/\d/.test(found) || /^e/.test(found)) throw new SyntaxError(unread(text));
     rest = rest.slice(found.length);
-    return Number(found.replaceAll(",", ""));
+    const digits = found.replaceAll(",", "");
+    return { value: Number(digits), exact: decimal(digits) };
   };
   const raisedTo = () => {
     const base = number();
     if (!take("**")) return base;
     const sign = take("-", "+"), digits = /^\d+/.exec(rest)?.[0];
-    if (!digits || (base !== 2 && base !== 10)) {
+    if (!digits || (base.value !== 2 && base.value !== 10)) {
       throw new SyntaxError("A power is one of 2 or of 10 with a whole exponent, such as 2**-24.");
     }
     rest = rest.slice(digits.length);
     const exponent = (sign === "-" ? -1 : 1) * Math.min(Number(digits), MOST);
     // Python's 10**-8 is the float next to it, and so is JavaScript's 1e-8; its own 10 ** -8 need not be.
-    return base === 2 ? 2 ** exponent : Number(`1e${exponent}`);
+    return { value: base.value === 2 ? 2 ** exponent : Number(`1e${exponent}`), exact: raise(BigInt(base.value), exponent) };
   };
   const signed = () => {
     const sign = take("-", "+");
-    const value = raisedTo();
-    return sign === "-" ? -value : value;
+    const { value, exact: [top, bottom] } = raisedTo();
+    return sign === "-" ? { value: -value, exact: [-top, bottom] } : { value, exact: [top, bottom] };
   };
   const product = () => {
-    let value = signed();
+    let { value, exact } = signed();
     for (let sign; !rest.startsWith("**") && (sign = take("*", "/")); ) {
       const other = signed();
-      if (sign === "/" && other === 0) throw new SyntaxError("That divides by zero.");
-      value = sign === "*" ? value * other : value / other;
+      if (sign === "/" && other.value === 0) {
+        throw new SyntaxError(other.exact[0] ? "That divides by what is too small for Python’s float, which makes 0 of it." : "That divides by zero.");
+      }
+      value = sign === "*" ? value * other.value : value / other.value;
+      const [top, bottom] = sign === "*" ? other.exact : [...other.exact].reverse();
+      exact = [exact[0] * top, exact[1] * bottom];
     }
-    return value;
+    return { value, exact };
   };
-  let value = product();
+  let { value, exact } = product();
   for (let sign; (sign = take("+", "-")); ) {
     const other = product();
-    value = sign === "+" ? value + other : value - other;
+    value = sign === "+" ? value + other.value : value - other.value;
+    const [top, bottom] = other.exact;
+    exact = [exact[0] * bottom + (sign === "+" ? top : -top) * exact[1], exact[1] * bottom];
   }
   if (rest) throw new SyntaxError(unread(text));
-  return value;
+  return [value, fate(value, exact)];
+}
+
+// What is typed, exactly: a fraction of whole numbers, [top, bottom]; a quotient's bottom may be negative.
+
+function raise(base, exponent) {
+  return exponent < 0 ? [1n, base ** BigInt(-exponent)] : [base ** BigInt(exponent), 1n];
+}
+
+function decimal(digits) {
+  const [, whole, part = "", exponent = 0] = /^(\d*)\.?(\d*)(?:e(.*))?$/.exec(digits);
+  const [top, bottom] = raise(10n, Math.max(-MOST, Math.min(MOST, Number(exponent))) - part.length);
+  return [BigInt(whole + part) * top, bottom];
+}
+
+/** Return a finite float as a fraction. */
+function fraction(value) {
+  if (value === 0) return [0n, 1n];
+  const places = exponentOf(value) - 52; // the last bit that a float of this size can have, or a smaller one
+  const steps = places < -1000 ? value * 2 ** 1000 * 2 ** (-places - 1000) : value / 2 ** places;
+  const [top, bottom] = raise(2n, places);
+  return [BigInt(steps) * top, bottom];
+}
+
+const TOO_LARGE = 2n ** 1024n - 2n ** 970n; // halfway from the last float to what would be next
+
+function fate(value, [top, bottom]) {
+  const size = (number) => (number < 0n ? -number : number);
+  if (Number.isFinite(value)) {
+    const [above, below] = fraction(value);
+    if (above * bottom === top * below) return "";
+    if (value !== 0) return "near";
+    return size(top) * 2n ** 1075n <= size(bottom) ? "small" : "way";
+  }
+  return size(top) >= TOO_LARGE * size(bottom) ? "large" : "way";
 }
 
 const unread = (text) => `“${text.trim()}” is no number that can be read here. Try 0.1, 1e-8, 2**-24, 65519, inf or nan.`;

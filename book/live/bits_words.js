@@ -5,12 +5,13 @@ import { became, decode, encodeAsTorch, exponentOf, fields, gaps, kind, plain, p
 /**
  * Return what became of a number: what was asked for, what is stored, the error, and what kind of number that is.
  *
- * `value` is the number asked for, and `text` how it was typed; where a pattern was made bit by bit, value is null.
+ * `value` is the number asked for, `text` how it was typed, and `fate` what a float made of it, as `readClosely` says;
+ * where a pattern was made bit by bit, value is null.
  */
-export function story({ value, text, pattern, format }) {
+export function story({ value, text, fate = "", pattern, format }) {
   const stored = decode(pattern, format), asked = value ?? stored;
   const name = format.label;
-  const parts = [outcome({ value: asked, text, stored, pattern, format, made: value === null }), quality(pattern, format)];
+  const parts = [outcome({ value: asked, text, fate, stored, pattern, format, made: value === null }), quality(pattern, format)];
   if (value !== null && format.torch) {
     const other = encodeAsTorch(value, format);
     if (other !== pattern && !Number.isNaN(value)) {
@@ -20,24 +21,32 @@ export function story({ value, text, pattern, format }) {
   return parts.filter(Boolean).join(" ");
 }
 
-function outcome({ value, text, stored, pattern, format, made }) {
+function outcome(number) {
+  const { value, text, fate, stored, pattern, format, made } = number;
   const name = format.label, asked = text || plain(value);
-  const { outcome, error, relative, tie } = became(value, pattern, format);
-  if (outcome === "nan") {
+  const { outcome: end, error, relative, tie } = became(value, pattern, format);
+  const next = 2 ** (exponentOf(decode(format.largest, format)) + 1) * Math.sign(value); // after the last number
+  const halfway = (next + Math.sign(value) * decode(format.largest, format)) / 2;
+  // What is typed is a decimal. Where its float is another number, no word may be said of it that is true of the float alone.
+  if (fate === "small") return `${asked} is too small even for Python’s float, which makes ${plain(value)} of it, and so ${name} gets ${plain(stored)}.`;
+  if (fate === "large") return `${asked} is too large even for Python’s float, which ends at 1.798e308. ${name} gets ${plain(stored)}${format.infinite ? "" : ", its last number"}.`;
+  if (fate === "way") return `On its way, ${asked} goes beyond Python’s float. What is left is ${plain(value)}, and ${name} gets ${plain(stored)}.`;
+  if (fate === "near" && (end === "exact" || tie !== null || value === halfway)) {
+    return `Python’s float makes ${plain(value)} of ${asked}. ${outcome({ ...number, text: "", fate: "" })}`;
+  }
+  if (end === "nan") {
     return `nan, “not a number”: ${format.infinite ? "exponent bits all on, and any fraction but zero" : "all bits on, beside the sign"}.`;
   }
-  if (outcome === "exact" && !Number.isFinite(stored)) return `${plain(stored)}: exponent bits all on, fraction zero.`;
-  if (outcome === "exact") return made ? `This is ${plain(stored)}.` : `${name} has ${asked}, exactly${same(asked, stored)}.`;
+  if (end === "exact" && !Number.isFinite(stored)) return `${plain(stored)}: exponent bits all on, fraction zero.`;
+  if (end === "exact") return made ? `This is ${plain(stored)}.` : `${name} has ${asked}, exactly${same(asked, stored)}.`;
   const most = plain(Math.sign(value) * decode(format.largest, format));
-  if (outcome === "inf") {
-    const next = 2 ** (exponentOf(decode(format.largest, format)) + 1) * Math.sign(value);
-    const halfway = 2 * value === next + Math.sign(value) * decode(format.largest, format);
-    return `${asked} becomes ${plain(stored)}: ` + (halfway
+  if (end === "inf") {
+    return `${asked} becomes ${plain(stored)}: ` + (value === halfway
       ? `it lies halfway from ${most}, the last number of ${name}, to ${plain(next)}, which would be next, and even.`
       : `it is too far beyond ${most}, the last number of ${name}.`);
   }
-  if (outcome === "saturated") return `${asked} is beyond ${most}, the last number, and ${name} has no inf: ${most} is stored.`;
-  if (outcome === "zero") {
+  if (end === "saturated") return `${asked} is beyond ${most}, the last number, and ${name} has no inf: ${most} is stored.`;
+  if (end === "zero") {
     const first = `${value < 0 ? "−" : ""}${power(exponentOf(decode(1, format)))}`;
     const why = tie === null ? `it is nearer to 0 than to ${first}, the first number` : `halfway between 0 and ${first}, and 0 is the even one`;
     return `${asked} becomes ${plain(stored)}: ${why}. All of it is lost.`;

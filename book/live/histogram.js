@@ -69,7 +69,7 @@ class Histogram extends Live {
       h("tr", {}, h("th", { scope: "row" }, h("span", {}, name)), ...Object.values(this.cells[index])));
     return h("table", {},
       h("caption", { class: "hp-unseen" }, "What fp16 makes of each layer’s gradients that are not zero"),
-      h("thead", {}, h("tr", {}, h("td"), head("lost", "of count"), head("lost", "of mass"), head("inf", "of count"))),
+      h("thead", {}, h("tr", {}, h("td"), head("lost,", "by count"), head("lost,", "by mass"), head("inf,", "by count"))),
       h("tbody", {}, ...rows));
   }
 

@@ -34,7 +34,7 @@ class Sawtooth extends Live {
 
     this.stairs = new Staircase({ picked: (step) => this.go(step) });
     this.cursor = slider({
-      label: "Look at step", min: 0, max: start.length - 1, value: start.length - 1,
+      label: "Look at step", min: 0, max: start.length - 1, value: 0,
       words: amount, changed: () => this.go(this.cursor.value),
     });
     this.back = h("button", { type: "button", onclick: () => this.go(this.cursor.value - 1) }, "Back");
@@ -77,9 +77,10 @@ class Sawtooth extends Live {
     this.run = play(this.set, this.data);
     this.limit.element.hidden = !this.run.limits;
     const last = this.set.length - 1;
-    // A cursor at the end of the run stays there when the run becomes longer.
+    // A cursor that was walked to the end of the run stays there when the run becomes longer.
     const input = this.cursor.element.querySelector("input");
-    const step = this.cursor.value === Number(input.max) ? last : Math.min(this.cursor.value, last);
+    const ended = this.walked && this.cursor.value === Number(input.max);
+    const step = ended ? last : Math.min(this.cursor.value, last);
     input.max = last;
     this.cursor.set(step);
     const sum = this.summary();
@@ -94,13 +95,14 @@ class Sawtooth extends Live {
   /** Put the cursor on a step by the reader's wish, and say what happened there. */
   go(step) {
     this.stop();
+    this.walked = true;
     this.at(Math.max(0, Math.min(this.set.length - 1, step)));
     this.speak(this.words.textContent);
   }
 
   at(step) {
     this.cursor.set(step);
-    this.stairs.at(step);
+    this.stairs.at(step, { whole: !this.walked });
     this.words.textContent = this.told(step);
     // Not `disabled`, which would take the focus from who has just pressed the button.
     for (const button of [this.back, this.first]) button.setAttribute("aria-disabled", String(step === 0));
@@ -111,6 +113,7 @@ class Sawtooth extends Live {
   begin() {
     const stride = Math.ceil(this.set.length / MOST_TICKS);
     const last = this.set.length - 1;
+    this.walked = true;
     if (this.cursor.value === last) this.at(0);
     this.playing.textContent = "Pause";
     this.timer = setInterval(() => {
@@ -173,12 +176,14 @@ class Sawtooth extends Live {
   }
 }
 
-/** Return a number that is not negative as a reader writes it: 24,576, 0.5, 2⁻²⁰, 1.234e-30. */
+/** Return a number that is not negative as a reader writes it: 24,576, 5,290,463, 1.5, 2⁻¹, 2³¹, 1.234e-30. */
 function amount(number) {
   const exponent = Math.log2(number);
-  if (Number.isInteger(exponent) && (exponent < -6 || exponent > 30)) return power(exponent);
+  if (Number.isInteger(exponent) && (exponent < 0 || exponent > 30)) return power(exponent);
   if (number === 0 || (number >= 1e-3 && number < 2 ** 31)) {
-    const digits = Number.isInteger(number) ? {} : { maximumSignificantDigits: 6 };
+    // Six digits, or all in front of the point: a zero there would be no rounding but a wrong digit.
+    const before = Math.floor(Math.log10(number || 1)) + 1;
+    const digits = before > 0 ? { maximumFractionDigits: Math.max(0, 6 - before) } : { maximumSignificantDigits: 6 };
     return number.toLocaleString("en-US", digits);
   }
   return number.toExponential(3);

@@ -46,9 +46,10 @@ export class Staircase {
     if (this.width) this.draw();
   }
 
-  /** Put the cursor on a step; what comes after it is drawn faintly. */
-  at(step) {
+  /** Put the cursor on a step; what comes after it is drawn faintly, unless the `whole` run is to be seen. */
+  at(step, { whole = false } = {}) {
     this.step = step;
+    this.whole = whole;
     if (this.window) this.point();
   }
 
@@ -100,7 +101,7 @@ export class Staircase {
 
   point() {
     const step = Math.min(this.step ?? Infinity, this.run.scales.length - 1);
-    this.window.setAttribute("width", (step + 1) * this.wide);
+    this.window.setAttribute("width", (this.whole ? this.run.scales.length : step + 1) * this.wide);
     for (const end of ["x1", "x2"]) this.line.setAttribute(end, this.x(step));
     this.ring.setAttribute("cx", this.x(step));
     this.ring.setAttribute("cy", this.y(this.run.scales[step]));

@@ -218,7 +218,8 @@ def test_a_prediction_covers_what_follows_up_to_a_heading_an_end_or_another(tmp_
 def test_a_reader_need_not_predict(page: BeautifulSoup) -> None:
     first = page.select("fieldset.hp-predict")[0]
     skip, choice = one(first, ".hp-skip input"), first.select(".hp-choices input")[0]
-    assert skip["name"] == choice["name"]  # so that a choice takes it back
+    assert skip["type"] == "checkbox"
+    assert skip["name"] != choice["name"]  # arrow keys that go through the choices do not come to it
 
 
 def test_an_anchor_is_an_id_of_its_page_alone(built: Path) -> None:

@@ -325,6 +325,29 @@ def test_powers_products_and_sums_are_read_as_python_computes_them(script: Any) 
     assert same(numbers(script(f"{BACK}(g.map(N.read))", None, texts)), [float(eval(text)) for text in texts])
 
 
+def test_what_python_s_float_makes_of_a_decimal_is_known_exactly(script: Any) -> None:
+    draw = random.Random(9)
+    exact: dict[str, Fraction] = {text: Fraction(text) for text in ("0", "0e-400", "2.5", "1e308", "5e-324")}
+    for _ in range(20_000):
+        digits = "".join(draw.choices("0123456789", k=draw.randint(1, 20)))
+        power = draw.choice((0, -1, 5, -20, -324, -340, 300, 400))
+        text = f"{draw.choice(('', '-'))}{digits}.{draw.choice(('', '5', '25'))}e{power}"
+        exact[text] = Fraction(text)
+    exact |= {f"2**{n}": Fraction(2) ** n for n in (*range(-1080, -1070), -1, 1023, 1024, 1500)}
+    exact |= {f"3*2**{n}": 3 * Fraction(2) ** n for n in (-1077, -1076, -1075, -1074, 1022, 1023)}
+    exact |= {f"{a}/{b} - {c}": Fraction(a, b) - c for a, b, c in ((1, 3, 0), (6, 3, 2), (1, 4, 5), (5, 10, 1))}
+    found = dict(zip(exact, script("g.map(t => N.readClosely(t)[1])", None, list(exact)), strict=True))
+    for text, true in exact.items():
+        value = float(eval(text)) if true < 2**1024 else math.inf  # Python's own power is a whole number without an end
+        if math.isinf(value):
+            assert found[text] == ("large" if abs(true) >= 2**1024 - 2**970 else "way"), text
+        elif value == 0 and true:
+            assert found[text] == ("small" if abs(true) <= Fraction(1, 2**1075) else "way"), text
+        else:
+            assert found[text] == ("" if Fraction(value) == true else "near"), text
+    assert set(found.values()) == {"", "near", "small", "large", "way"}
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [
@@ -445,13 +468,49 @@ STORIES = {
     ): "465 is beyond 448, the last number, and E4M3 has no inf: 448 is stored. A normal number, with "
     "all 4 bits of precision.",
     ("float8_e4m3fn", "nan"): "nan, “not a number”: all bits on, beside the sign.",
+    ("float16", "1e-400"): "1e-400 is too small even for Python’s float, which makes 0 of it, and so fp16 gets 0.",
+    ("float16", "-1e-330"): "-1e-330 is too small even for Python’s float, which makes −0 of it, and so fp16 gets −0. "
+    "Its sign bit is on.",
+    ("float32", "2**-2000"): "2**-2000 is too small even for Python’s float, which makes 0 of it, and so fp32 gets 0.",
+    ("float16", "1e-323"): "1e-323 becomes 0: it is nearer to 0 than to 2⁻²⁴, the first number. All of it is lost.",
+    ("float16", "1e400"): "1e400 is too large even for Python’s float, which ends at 1.798e308. fp16 gets inf.",
+    ("bfloat16", "-1e400"): "-1e400 is too large even for Python’s float, which ends at 1.798e308. bf16 gets −inf.",
+    ("float16", "2**5000"): "2**5000 is too large even for Python’s float, which ends at 1.798e308. fp16 gets inf.",
+    (
+        "float8_e4m3fn",
+        "1e400",
+    ): "1e400 is too large even for Python’s float, which ends at 1.798e308. E4M3 gets 448, its "
+    "last number. A normal number, with all 4 bits of precision.",
+    (
+        "float16",
+        "1e200*1e200/1e399",
+    ): "On its way, 1e200*1e200/1e399 goes beyond Python’s float. What is left is nan, and fp16 gets nan.",
+    (
+        "float16",
+        "1e-200*1e-200*1e300",
+    ): "On its way, 1e-200*1e-200*1e300 goes beyond Python’s float. What is left is 0, and fp16 gets 0.",
+    (
+        "float16",
+        "1.00000000000000000001",
+    ): "Python’s float makes 1 of 1.00000000000000000001. fp16 has 1, exactly. A normal "
+    "number, with all 11 bits of precision.",
+    ("float16", "65519.9999999999999"): "Python’s float makes 65520 of 65519.9999999999999. 65520 becomes inf: it lies "
+    "halfway from 65504, the last number of fp16, to 65536, which would be next, and even.",
+    (
+        "float16",
+        "2049.00000000000001",
+    ): "Python’s float makes 2049 of 2049.00000000000001. 2049 lies halfway between two "
+    "numbers, 2048 and 2050. The even one, whose last bit is 0, is stored: 1 too small, which is 0.0488 % of it. A "
+    "normal number, with all 11 bits of precision.",
 }
 
 
 @pytest.mark.parametrize(("name", "text"), STORIES)
 def test_what_became_of_a_number_is_said_in_words(script: Any, name: str, text: str) -> None:
     shape = next(shape for shape in ALL if shape["name"] == name)
-    told = "(value => W.story({value, text: g, pattern: N.encode(value, f), format: f}))(N.read(g))"
+    told = (
+        "(([value, fate]) => W.story({value, text: g, fate, pattern: N.encode(value, f), format: f}))(N.readClosely(g))"
+    )
     assert script(told, shape, text) == STORIES[name, text]
 
 
@@ -566,13 +625,15 @@ def test_a_keyboard_flips_bits_and_the_words_follow(play: Any) -> None:
 
 def test_a_bit_says_what_it_is_worth_and_whether_it_is_on(play: Any) -> None:
     one = play(0)
-    assert one.button("sign bit 15, worth minus").get_attribute("aria-pressed") == "false"
-    assert one.button("exponent bit 13, worth 2^3").get_attribute("aria-pressed") == "true"
-    assert one.button("exponent bit 12, worth 2^2").get_attribute("aria-pressed") == "false"
-    assert one.button("fraction bit 9, worth 2^-1").get_attribute("aria-pressed") == "true"
-    names = one.element.locator("button[data-bit]").evaluate_all("all => all.map(e => e.ariaLabel)")
+    # A name is what is seen, and then what is not: who says it to a machine says what stands there.
+    assert one.button("0 ± , sign bit 15, worth minus").get_attribute("aria-pressed") == "false"
+    assert one.button("1 8 , exponent bit 13, worth 2^3").get_attribute("aria-pressed") == "true"
+    assert one.button("0 4 , exponent bit 12, worth 2^2").get_attribute("aria-pressed") == "false"
+    assert one.button("1 2⁻¹ , fraction bit 9, worth 2^-1").get_attribute("aria-pressed") == "true"
+    names = one.element.locator("button[data-bit]").evaluate_all("all => all.map(e => e.textContent)")
+    assert len(names) == 16
     for name in names[1:]:
-        field, bit, worth = re.match(r"(\w+) bit (\d+), worth 2\^(-?\d+)", name).groups()  # type: ignore[union-attr]
+        field, bit, worth = re.search(r"(\w+) bit (\d+), worth 2\^(-?\d+)$", name).groups()  # type: ignore[union-attr]
         assert int(worth) == int(bit) - 10
         assert field == ("exponent" if int(bit) >= 10 else "fraction")
 

@@ -462,6 +462,12 @@ def test_on_a_phone_what_is_touched_is_large_and_the_table_stands_below(reader: 
 
 
 @pages
+def test_the_columns_say_what_they_count(reader: Callable[..., Reader]) -> None:
+    heads = Figure(reader()).place.locator("thead th").all_inner_texts()
+    assert [" ".join(head.split()) for head in heads] == ["lost, by count", "lost, by mass", "inf, by count"]
+
+
+@pages
 def test_on_a_desk_each_number_stands_beside_its_row(reader: Callable[..., Reader]) -> None:
     figure = Figure(reader(viewport={"width": 1280, "height": 900}))
     top = figure.drawing.bounding_box()["y"]

@@ -19,6 +19,7 @@ from axe_core_python.sync_playwright import Axe
 from course_book import esbuild, live
 from figures import scale_play, skip_rate
 from figures.scale_play import Setting
+from figures.style import power
 from reading import PHONE, ROOT, Reader, until
 
 pytestmark = pytest.mark.needs("chromium")
@@ -221,6 +222,94 @@ def test_the_figure_begins_with_what_the_still_picture_shows(reader: Any) -> Non
     assert marks(element) == len(run.skipped)
 
 
+WINDOW = """e => { const rect = e.querySelector('svg.hp-live-drawing clipPath rect');
+    const box = e.querySelector('svg.hp-live-drawing').viewBox.baseVal;
+    return [rect.x.baseVal.value + rect.width.baseVal.value, box.width] }"""
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_it_opens_at_its_first_step_with_the_whole_run_drawn_and_a_step_to_go(reader: Any, number: int) -> None:
+    element = figure(reader(), number)
+    cursor = element.get_by_role("slider", name="Look at step")
+    assert cursor.input_value() == "0"
+    assert step_of(element).startswith("Step 0 used the scale 65,536.")
+    drawn, width = element.evaluate(WINDOW)
+    assert drawn == pytest.approx(width - 10, abs=0.1), "nothing of the run is faint"
+    element.get_by_role("slider", name="Steps").press("ArrowRight")
+    drawn, width = element.evaluate(WINDOW)
+    assert drawn == pytest.approx(width - 10, abs=0.1)
+    assert cursor.input_value() == "0"
+    step = element.get_by_role("button", name="Step")
+    assert step.get_attribute("aria-disabled") == "false"
+    step.click()
+    assert cursor.input_value() == "1"
+    assert step_of(element).startswith("Step 1 used")
+    assert element.evaluate(WINDOW)[0] < 0.2 * width, "what comes after the cursor is faint"
+
+
+def test_each_interval_up_to_ten_can_be_tried() -> None:
+    assert scale_play.INTERVALS[:10] == tuple(range(1, 11))
+    assert [*scale_play.INTERVALS] == sorted(set(scale_play.INTERVALS))
+
+
+def test_numbers_are_rounded_as_the_chapter_rounds_them(reader: Any) -> None:
+    one = reader()
+    element = figure(one)
+    for kind in ("shrink", "grow"):
+        element.get_by_role("radio", name=scale_play.GRADIENTS[kind], exact=True).check()
+        most = scale_play.limits(Setting(kind))
+        assert most is not None
+        for step in (20, 55, 59):
+            element.get_by_role("slider", name="Look at step").fill(str(step))
+            (told,) = re.findall(r"(?:Up to|More than) ([\d,.]+) ", step_of(element))
+            exact = most[step]
+            assert told == f"{exact:,.{max(0, 5 - math.floor(math.log10(exact)))}f}".rstrip("0").rstrip(".") or (
+                told == f"{exact:,.0f}"
+            )
+            if kind == "shrink" and step == 59:
+                assert told == f"{exact:,.0f}"
+                assert told in one.page.locator("details", has_text="that would fit").first.inner_html()
+
+
+def test_an_init_scale_that_is_no_whole_number_is_a_power_of_two(reader: Any) -> None:
+    element = figure(reader())
+    init = element.get_by_role("slider", name="init_scale")
+    for exponent in range(scale_play.INITS[0], scale_play.INITS[1] + 1):
+        init.fill(str(exponent))
+        whole = 0 <= exponent <= 30
+        assert init.get_attribute("aria-valuetext") == (f"{2**exponent:,}" if whole else power(2, exponent))
+
+
+CUT = """() => [...document.querySelectorAll('.hp-live-body :is(input, button)')].map(input => {
+    if (!input.checkVisibility()) return ['solid', 0];
+    input.focus();
+    const ringed = input.type === 'radio' ? input.nextElementSibling : input;
+    const style = getComputedStyle(ringed), out = parseFloat(style.outlineWidth) + parseFloat(style.outlineOffset);
+    const { left, right } = ringed.getBoundingClientRect();
+    let cut = Math.max(0, out - left, right + out - innerWidth);
+    for (let box = input.parentElement; box; box = box.parentElement) {
+        if (getComputedStyle(box).overflowX === 'visible') continue;
+        const own = box.getBoundingClientRect();
+        cut = Math.max(cut, own.left - (left - out), right + out - own.right);
+    }
+    return [style.outlineStyle, cut];
+})"""
+
+
+@pytest.mark.parametrize("size", [{"width": 1280, "height": 900}, PHONE])
+@pytest.mark.parametrize("url", [CHAPTER, "01_sixteen_bits.html", "02_where_gradients_vanish.html"])
+def test_the_ring_of_focus_is_whole(reader: Any, url: str, size: dict[str, int]) -> None:
+    page = reader(viewport=size).open(url).page
+    page.evaluate("document.querySelectorAll('.hp-skip input').forEach(e => e.click())")
+    until(page, "document.querySelector('.hp-live-on :is(input, button)')")
+    page.keyboard.press("Tab")
+    found = page.evaluate(CUT)
+    assert len(found) > 4
+    for style, cut in found:
+        assert style == "solid"
+        assert cut <= 0
+
+
 def test_the_keyboard_reaches_everything_in_its_order_and_changes_the_run(reader: Any) -> None:
     one = reader()
     element = figure(one)
@@ -263,6 +352,7 @@ def test_the_keyboard_reaches_everything_in_its_order_and_changes_the_run(reader
 def test_each_step_is_told_in_words(reader: Any) -> None:
     one = reader()
     element = figure(one)
+    element.get_by_role("slider", name="Look at step").press("End")
     assert step_of(element).startswith("Step 59 used the scale 16,384. Up to 24,576 fits here: no overflow.")
     element.get_by_role("button", name="To the start").click()
     told = "Step 0 used the scale 65,536. More than 24,576 overflows here: the step is skipped. "
@@ -323,7 +413,6 @@ def test_play_walks_to_the_end_only_when_it_is_asked(reader: Any) -> None:
 def test_who_wants_no_motion_walks_step_by_step(reader: Any) -> None:
     element = figure(reader(reduced_motion="reduce"))
     assert not element.get_by_role("button", name="Play").is_visible()
-    element.get_by_role("button", name="To the start").click()
     element.get_by_role("button", name="Step").click()
     assert step_of(element).startswith("Step 1 used the scale 32,768.")
 
@@ -334,9 +423,9 @@ def test_a_change_is_said_once_it_has_come_to_rest(reader: Any) -> None:
     status = "document.querySelector('hp-live-sawtooth [role=status]').textContent"
     assert one.page.evaluate(status) == ""
     element.get_by_role("slider", name="growth_interval N").press("ArrowLeft")
-    until(one.page, f"{status} === {json.dumps(said(Setting(interval=5)))}")
-    element.get_by_role("button", name="Back").click()
-    until(one.page, f"{status}.startsWith('Step 58 used')")
+    until(one.page, f"{status} === {json.dumps(said(Setting(interval=9)))}")
+    element.get_by_role("button", name="Step").click()
+    until(one.page, f"{status}.startsWith('Step 1 used')")
 
 
 def test_both_ends_of_float32(reader: Any) -> None:
@@ -344,6 +433,7 @@ def test_both_ends_of_float32(reader: Any) -> None:
     top = scale_play.run(Setting("never", interval=1, length=500)).final
     assert top == 2.0**127
     assert sum_of(element).startswith("After 500 steps the scale is 2¹²⁷. 0 steps were skipped, 0 %;")
+    element.get_by_role("slider", name="Look at step").press("End")
     assert step_of(element).endswith("But 2¹²⁷ times 2 is no float32: the scale stays 2¹²⁷, and the run is 0 again.")
     element.get_by_role("radio", name="are bad at every step").check()
     assert sum_of(element).startswith("After 500 steps the scale is 0. 500 steps were skipped, 100 %;")

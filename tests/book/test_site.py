@@ -295,25 +295,128 @@ def test_figures_follow_the_dark_page_and_the_printer(open_page: Any, site: Path
     assert dark.evaluate(ink) == "rgb(0, 0, 0)"
 
 
-def test_what_follows_is_veiled_until_the_reader_has_predicted(open_page: Any, site: Path) -> None:
+def hidden_parts(page: Any) -> list[Any]:
+    """Return what the first veil of a page covers, part by part."""
+    veil = page.locator(".hp-predict + .hp-veil").first
+    parts = veil.locator("> .cell .cell_output, > p, > .cell figure")
+    assert parts.count() > 2
+    return [parts.nth(i) for i in range(parts.count())]
+
+
+def test_what_follows_is_veiled_until_the_reader_has_predicted_and_asks(open_page: Any, site: Path) -> None:
     page = open_page(chapter_with(site, 'class="hp-veil"'))
-    question, veil = page.locator(".hp-predict").first, page.locator(".hp-predict + .hp-veil").first
-    hidden = veil.locator("> .cell .cell_output, > p, > .cell figure")
-    shown = [hidden.nth(i) for i in range(hidden.count())]
-    assert len(shown) > 2
-    assert not any(part.is_visible() for part in shown)
-    assert veil.locator("> .cell .cell_input").first.is_visible()
-    question.locator(".hp-sure input").first.check()
-    assert not any(part.is_visible() for part in shown)
+    question, covered = page.locator(".hp-predict").first, hidden_parts(page)
+    see = question.get_by_role("button", name="See what happens")
+    assert not any(part.is_visible() for part in covered)
+    assert page.locator(".hp-veil > .cell .cell_input").first.is_visible()
+    assert see.get_attribute("aria-disabled") == "true"
+    hint = page.locator(f"#{see.get_attribute('aria-describedby')}")
+    assert hint.inner_text() == "Choose an answer first."
+    see.click(force=True)  # as a mouse does, that does not wait for it
+    assert not any(part.is_visible() for part in covered)
+    # By keyboard alone: to the choices, through all of them and back, to how sure, to the button.
+    keys = page.keyboard
     question.locator(".hp-choices input").first.focus()
-    page.keyboard.press("Space")
-    assert all(part.is_visible() for part in shown)
+    keys.press("Space")
+    for _ in range(question.locator(".hp-choices input").count() + 1):
+        keys.press("ArrowRight")
+        assert not any(part.is_visible() for part in covered)
+    keys.press("Tab")
+    keys.press("Space")
+    assert question.get_by_role("radio", name="sure", exact=True).is_checked()
+    assert not any(part.is_visible() for part in covered)
+    assert see.get_attribute("aria-disabled") == "false"
+    assert not hint.is_visible()
+    keys.press("Tab")
+    assert see.evaluate("e => e === document.activeElement")
+    keys.press("Enter")
+    assert all(part.is_visible() for part in covered)
+    second = question.locator(".hp-choices label").nth(1).inner_text().strip()
+    said = question.locator(".hp-predicted")
+    assert said.inner_text().startswith(f"You said: {second} (sure).")
+    assert said.evaluate("e => e === document.activeElement")
+    assert not see.is_visible()
+    assert not page.locator(".hp-predict").nth(1).evaluate("e => e.classList.contains('hp-seen')")
+
+
+def test_a_prediction_stays_when_the_page_is_opened_again_until_it_is_taken_back(open_page: Any, site: Path) -> None:
+    page = open_page(chapter_with(site, 'class="hp-veil"'))
+    question = page.locator(".hp-predict").first
+    question.locator(".hp-choices input").nth(2).check()
+    question.get_by_role("button", name="See what happens").click()
+    third = question.locator(".hp-choices label").nth(2).inner_text().strip()
+    before = [page.evaluate("Object.entries(localStorage).filter(([key]) => key.startsWith('half-precision/1/'))")]
+    page.reload(wait_until="networkidle")
+    assert question.locator(".hp-predicted").inner_text().startswith(f"You said: {third}.")
+    assert all(part.is_visible() for part in hidden_parts(page))
+    assert question.locator(".hp-choices input").nth(2).is_checked()
+    question.get_by_role("button", name="Predict again").click()
+    assert not any(part.is_visible() for part in hidden_parts(page))
+    assert question.locator(".hp-predicted").count() == 0
+    assert question.locator(":checked").count() == 0
+    assert question.locator(".hp-choices input").first.evaluate("e => e === document.activeElement")
+    page.reload(wait_until="networkidle")
+    assert not any(part.is_visible() for part in hidden_parts(page))
+    assert before == [[]]
+
+
+@pytest.mark.parametrize(
+    "kept",
+    ["no JSON", "null", "[]", '{"choice": 3, "sure": ""}', '{"choice": "of another edition", "sure": ""}'],
+)
+def test_a_kept_prediction_that_is_damaged_is_none(browser: Any, address: str, site: Path, kept: str) -> None:
+    url = address + chapter_with(site, 'class="hp-veil"')
+    context = browser.new_context()
+    page = context.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(url, wait_until="networkidle")
+    question = page.locator(".hp-predict").first
+    question.locator(".hp-choices input").first.check()
+    question.get_by_role("button", name="See what happens").click()
+    (key,) = page.evaluate("Object.keys(localStorage).filter(key => key.startsWith('half-precision/predict/1/'))")
+    page.evaluate("([key, kept]) => localStorage.setItem(key, kept)", [key, kept])
+    page.reload(wait_until="networkidle")
+    assert not any(part.is_visible() for part in hidden_parts(page))
+    assert errors == []
+    context.close()
+
+
+FULL = "Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError') };"
+FORBIDDEN = (
+    "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no', 'SecurityError') }, "
+    "configurable: false });"
+)
+
+
+@pytest.mark.parametrize("storage", [FULL, FORBIDDEN], ids=["full", "forbidden"])
+def test_a_prediction_needs_no_storage(browser: Any, address: str, site: Path, storage: str) -> None:
+    context = browser.new_context()
+    context.add_init_script(storage)
+    page = context.new_page()
+    page.goto(address + chapter_with(site, 'class="hp-veil"'), wait_until="networkidle")
+    question = page.locator(".hp-predict").first
+    question.locator(".hp-choices input").first.check()
+    question.get_by_role("button", name="See what happens").click()
+    assert all(part.is_visible() for part in hidden_parts(page))
+    question.get_by_role("button", name="Predict again").click()
+    assert not any(part.is_visible() for part in hidden_parts(page))
+    context.close()
+
+
+def test_who_wants_no_prediction_sees_what_follows_at_once(open_page: Any, site: Path) -> None:
+    page = open_page(chapter_with(site, 'class="hp-veil"'))
+    page.locator(".hp-skip input").first.check()
+    assert all(part.is_visible() for part in hidden_parts(page))
+    page.locator(".hp-skip input").first.uncheck()
+    assert not any(part.is_visible() for part in hidden_parts(page))
 
 
 def test_without_a_script_nothing_is_veiled(open_page: Any, site: Path) -> None:
     page = open_page(chapter_with(site, 'class="hp-veil"'), java_script_enabled=False)
     assert page.locator(".hp-veil .cell_output > *").first.is_visible()
     assert page.locator(".hp-veil > p").first.is_visible()
+    assert page.get_by_role("button", name="See what happens").count() == 0
 
 
 FIGURES = """() => {
@@ -362,6 +465,31 @@ def test_a_table_of_prose_stands_row_by_row_on_a_phone(open_page: Any, site: Pat
     assert desk.evaluate(label) == "none"
     first = cell.replace("(2)", "(1)")
     assert desk.evaluate(f"{cell}.left - {first}.right") >= 0, "beside the first column, not below it"
+
+
+def test_the_table_of_exercises_is_whole_on_a_phone(open_page: Any) -> None:
+    page = open_page(f"{pages()[0]}.html", viewport=PHONE)
+    cells = page.locator("table.hp-exercises td")
+    assert cells.count() >= 4 * len(catalog.slugs(ROOT))  # and what the reader has reached
+    for each in cells.all():
+        box = each.bounding_box()
+        assert each.is_visible()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= PHONE["width"]
+    label = "getComputedStyle(document.querySelectorAll('table.hp-exercises .hp-column')[3], '::before').content"
+    assert page.evaluate(label).startswith('"Points"')
+    page.evaluate("document.querySelector('table.hp-exercises').parentElement.scrollLeft = 500")
+    assert page.evaluate("document.querySelector('table.hp-exercises').parentElement.scrollLeft") == 0
+
+
+def test_on_a_phone_no_pill_stands_on_the_text(open_page: Any) -> None:
+    for size, shown in ((PHONE, False), ({"width": 1280, "height": 900}, True)):
+        page = open_page(f"{pages()[1]}.html", viewport=size)
+        page.evaluate("scrollTo(0, 5000)")
+        page.wait_for_timeout(300)
+        page.mouse.wheel(0, -600)  # the theme shows it to who scrolls up
+        page.wait_for_timeout(500)
+        assert page.locator("#pst-back-to-top").is_visible() == shown
 
 
 def test_computed_words_are_as_heavy_as_those_around_them(open_page: Any, site: Path) -> None:

@@ -86,7 +86,8 @@ class Predict(Block):
     """A question to commit to before the next cell is read.
 
     What follows it, up to the next heading, the next prediction, the exercise or ``predict-end``, stays veiled on the
-    screen until a choice is made; blocks.css does it, and leaves the code of a cell that follows directly.
+    screen until the reader asks for it; blocks.css does it, and leaves the code of a cell that follows directly.
+    reveal.js adds the button that asks, and keeps what was said.
     """
 
     option_spec: ClassVar[dict[str, Any]] = {"choices": directives.unchanged_required}
@@ -104,13 +105,21 @@ class Predict(Block):
             parts.append(self.body())
         parts.append(Element.of("div", *(self.radio(name, c) for c in choices), class_="hp-choices"))
         sure = (self.radio(f"{name}-sure", word) for word in ("sure", "a guess"))
-        parts.append(Element.of("div", text("I am "), *sure, class_="hp-sure", role="group", aria_label="How sure"))
-        parts.append(Element.of("div", self.radio(name, "Show me without a prediction"), class_="hp-skip"))
+        parts.append(
+            Element.of("div", text("How sure? "), *sure, class_="hp-sure", role="group", aria_label="How sure")
+        )
+        # Not one of the choices: arrow keys go through those, and would open what follows on their way.
+        skip = self.button("checkbox", f"{name}-skip", "Show me without a prediction")
+        parts.append(Element.of("div", skip, class_="hp-skip"))
         return [Element.of("fieldset", *parts, class_="hp-predict")]
 
     def radio(self, name: str, label: str) -> Element:
         """Return one radio button with its label around it."""
-        button = Element.of("input", type="radio", name=name, autocomplete="off")
+        return self.button("radio", name, label)
+
+    def button(self, kind: str, name: str, label: str) -> Element:
+        """Return an input of a kind, radio or checkbox, with its label around it."""
+        button = Element.of("input", type=kind, name=name, autocomplete="off")
         return Element.of("label", button, text(" "), Element.of("span", *self.inline(label)))
 
 
