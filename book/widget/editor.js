@@ -25,6 +25,7 @@ import {
 } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 
+const SHORT = 20; // characters: such a line never wraps
 const MOST_INDENT = 16; // on a phone a line has 40 places
 const COLORS = HighlightStyle.define([
   { tag: [tags.keyword, tags.operatorKeyword, tags.controlKeyword, tags.modifier], class: "hp-t-keyword" },
@@ -37,7 +38,7 @@ const COLORS = HighlightStyle.define([
 const LAYOUT = EditorView.theme({
   "&": { backgroundColor: "var(--hp-code)", color: "var(--pst-color-text-base)", fontSize: ".875rem" },
   "&.cm-focused": { outline: "3px solid var(--hp-focus)", outlineOffset: "1px" },
-  ".cm-scroller": { fontFamily: "var(--pst-font-family-monospace)", lineHeight: "1.55", maxHeight: "34rem" },
+  ".cm-scroller": { fontFamily: "var(--pst-font-family-monospace)", lineHeight: "1.55", maxHeight: "40rem" },
   ".cm-content": { padding: ".6rem 0", caretColor: "var(--pst-color-text-base)" },
   ".cm-cursor": { borderLeftColor: "var(--pst-color-text-base)", borderLeftWidth: "2px" },
   ".cm-gutters": { backgroundColor: "var(--hp-code)", color: "var(--hp-soft)", border: "0" },
@@ -92,8 +93,10 @@ function hung(view) {
   for (const { from, to } of view.visibleRanges)
     for (let at = from; at <= to; ) {
       const line = view.state.doc.lineAt(at);
-      const indent = Math.min(countColumn(line.text, 4, /^\s*/.exec(line.text)[0].length), MOST_INDENT) + 2;
-      if (line.length > 20) found.add(line.from, line.from, Decoration.line({ class: "hp-hangs", attributes: { style: `--hp-in: ${indent}ch` } }));
+      const blanks = countColumn(line.text, 4, /^\s*/.exec(line.text)[0].length);
+      const style = `--hp-in: ${Math.min(blanks, MOST_INDENT) + 2}ch`;
+      const hangs = Decoration.line({ class: "hp-hangs", attributes: { style } });
+      if (line.length > SHORT) found.add(line.from, line.from, hangs);
       at = line.to + 1;
     }
   return found.finish();

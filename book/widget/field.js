@@ -4,7 +4,8 @@
 import { h } from "./dom.js";
 
 const MOST_HUNG = 100_000; // characters
-const MOST_INDENT = 16; // as in editor.js
+const MOST_INDENT = 16; // as in editor.js, as is the next
+const SHORT = 20;
 const EDITOR = new URL(EDITOR_FILE, import.meta.url).href; // esbuild puts the name in
 
 export class Field {
@@ -105,7 +106,7 @@ function hang(listing) {
   const lines = rows.map((row) => {
     const text = row.map((piece) => piece.textContent).join("");
     const indent = Math.min(/^ */.exec(text)[0].length, MOST_INDENT) + 2;
-    return text.length > 20 ? [h("span", { class: "hp-hung", style: `--hp-in: ${indent}ch` }, row)] : row;
+    return text.length > SHORT ? [h("span", { class: "hp-hung", style: `--hp-in: ${indent}ch` }, row)] : row;
   });
   listing.replaceChildren(...lines.flatMap((line, number) => (number ? ["\n", ...line] : line)));
 }

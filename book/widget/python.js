@@ -76,13 +76,15 @@ export class Python {
 
   /**
    * Grade code. `on.started()` is called when it begins to run, `on.trying(number, of)` before each check,
-   * `on.late(number, seconds)` when one ran out of time, and `on.printed(text)` with what it prints.
+   * `on.late(number, seconds, last)` when one ran out of time, after the last of which none is tried any more, and
+   * `on.printed(text)` with what it prints.
    *
    * A check that runs out of time costs the worker; the others are tried in the next one. So the marks are the same as
-   * everywhere else. Where the first two checks both ran out of time, the others are not tried: the loop is in all of them.
+   * everywhere else, but for code that has no end in the first two checks: the others are not tried then, for a loop
+   * that two checks meet is nearly always one that all of them meet, and the reader would wait for each.
    *
-   * Resolves to one of {kind: "result", record, marks, printed, untried}, {kind: "stopped"}, {kind: "timeout", seconds} where the code
-   * itself did not come to its end, and {kind: "broken", message, loading}.
+   * Resolves to one of {kind: "result", record, marks, printed, untried}, {kind: "stopped"}, {kind: "timeout", seconds}
+   * where the code itself did not come to its end, and {kind: "broken", message, loading}.
    */
   run(slug, source, on) {
     if (this.job) throw new Error("one run at a time");
