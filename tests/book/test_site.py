@@ -482,14 +482,6 @@ def test_the_table_of_exercises_is_whole_on_a_phone(open_page: Any) -> None:
     assert page.evaluate("document.querySelector('table.hp-exercises').parentElement.scrollLeft") == 0
 
 
-def test_on_a_phone_no_pill_stands_on_the_text(open_page: Any) -> None:
-    for size, shown in ((PHONE, False), ({"width": 1280, "height": 900}, True)):
-        page = open_page(f"{pages()[1]}.html", viewport=size)
-        page.evaluate("document.querySelector('#pst-back-to-top').style.display = 'block'")  # as the theme shows it
-        display = page.evaluate("getComputedStyle(document.querySelector('#pst-back-to-top')).display")
-        assert (display != "none") == shown
-
-
 def test_computed_words_are_as_heavy_as_those_around_them(open_page: Any, site: Path) -> None:
     page = open_page(chapter_with(site, "pasted-text"))
     heavy = """[...document.querySelectorAll('.pasted-text')].filter(
