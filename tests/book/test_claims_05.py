@@ -346,7 +346,7 @@ def test_growing_gradients_are_followed_at_once_and_shrinking_ones_are_not() -> 
         growths = sum(after > before for before, after in pairwise([*trace.scales, trace.final]))
         assert growths <= (60 - len(trace.skipped)) // interval
         keeps_up[interval] = trace.final > most[-1] / 2
-    assert [interval for interval, does in keeps_up.items() if does] == [1, 2, 3, 5]
+    assert [interval for interval, does in keeps_up.items() if does] == [1, 2, 3, 4, 5, 6, 7]
 
 
 def test_the_way_down_is_paid_for_once() -> None:
