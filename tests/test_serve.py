@@ -54,9 +54,17 @@ def folder(tmp_path: Path) -> Path:
     return out
 
 
+def _hears_ctrl_c() -> None:
+    # A shell that starts tests in the background has them, and what they start, ignore Ctrl-C.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def start(folder: Path, port: int) -> Served:
     process = subprocess.Popen(
-        [sys.executable, str(SCRIPT), str(folder), "--port", str(port)], stdout=subprocess.PIPE, text=True
+        [sys.executable, str(SCRIPT), str(folder), "--port", str(port)],
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=_hears_ctrl_c,
     )
     assert process.stdout is not None
     said = []

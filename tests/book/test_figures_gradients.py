@@ -151,6 +151,9 @@ def test_the_map_lists_every_exercise_with_its_chapter_and_its_points() -> None:
     assert len(rows) == len(exercises) > 0
     for slug, exercise in exercises.items():
         row = next(row for row in rows if f"#exercise-{slug}" in row)
+        names = re.findall(r'<td><span class="hp-column" data-column="(\w+)"></span>', f"<td>{row}")
+        assert tuple(names) == exercise_map.COLUMNS
+        row = re.sub(r'<span class="hp-column"[^>]*></span>', "", row)
         page = re.search(r'href="(\w+)\.html', row)
         assert page is not None
         assert f"```{{graded}} {slug}" in (ROOT / "book" / f"{page[1]}.md").read_text()

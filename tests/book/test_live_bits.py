@@ -771,7 +771,7 @@ def test_a_change_is_spoken_once_it_rests_and_the_beginning_is_not(play: Any) ->
     one.page.wait_for_timeout(700)
     assert said.text_content() == ""
     one.button("the traveling gradient").click()
-    until(one.page, "[...document.querySelectorAll('hp-live-bits .hp-unseen')].some(e => e.textContent)")
+    until(one.page, "[...document.querySelectorAll('hp-live-bits [role=status]')].some(e => e.textContent)")
     assert said.text_content() == f"0. {one.told}"
     assert one.page.evaluate("document.getAnimations().length") == 0
 
