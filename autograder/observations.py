@@ -256,8 +256,15 @@ def plainly(observation: Observation) -> Observation:
     """Return what would have been observed had each number inside a dict been Python's own.
 
     A count that comes as a 0-d tensor is a mistake of form; beside it, the count may be wrong as a known one is wrong.
+    Where there is no such number the observation itself is returned, so that nobody judges it twice.
     """
+    if not any(_has_others(outcome.returned) for outcome in observation.outcomes):
+        return observation
     return replace(observation, outcomes=tuple(replace(o, returned=_plain(o.returned)) for o in observation.outcomes))
+
+
+def _has_others(value: Value) -> bool:
+    return type(value) is dict and any(type(item) in (Scalar, Tensor) for item in value.values())
 
 
 def _plain(value: Value) -> Value:
