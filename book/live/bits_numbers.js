@@ -3,6 +3,10 @@
 // A format is what book/figures/explorer.py writes of it. Patterns are whole numbers, and none of JavaScript's operators
 // on bits is used: those end at 32 bits with a sign.
 
+import { SIGNS, power } from "./power.js";
+
+export { power };
+
 const BIAS = 1023;
 
 /** Return the exponent of a number other than zero: e in ±m · 2^e with 1 <= m < 2. Exact, as no logarithm is. */
@@ -126,14 +130,6 @@ export function became(value, pattern, format) {
 
 // ---------------------------------------------------------------------------------------------------- words for numbers
 
-const DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
-const raised = (exponent) => [...String(exponent)].map((sign) => (sign === "-" ? "⁻" : DIGITS[sign])).join("");
-
-/** Return a power of two as plain text, 2⁻²⁴ for example. */
-export function power(exponent) {
-  return `2${raised(exponent)}`;
-}
-
 /** Return a power of two in the way that tells most: 32, and 2⁻²⁴. */
 export function unit(size) {
   const exponent = exponentOf(size);
@@ -210,7 +206,7 @@ export function read(text) {
  */
 export function readClosely(text) {
   let rest = text.toLowerCase().replace(/\s+/g, "").replaceAll("−", "-").replace(/[×·]/g, "*")
-    .replace(SUPERSCRIPT, (signs) => "**" + [...signs].map((sign) => (sign === "⁻" ? "-" : DIGITS.indexOf(sign))).join(""))
+    .replace(SUPERSCRIPT, (signs) => "**" + [...signs].map((sign) => (sign === "⁻" ? "-" : SIGNS.indexOf(sign))).join(""))
     .replaceAll("^", "**");
   if (!rest) throw new SyntaxError("Type a number.");
   const special = /^([+-]?)(?:(inf(?:inity)?|∞)|nan)$/.exec(rest);

@@ -6,8 +6,9 @@
 // Numbers are computed in modules without a document, which the tests compare with Python's.
 
 import { h } from "../widget/dom.js";
+import { power } from "./power.js";
 
-export { h };
+export { h, power };
 
 const SPEAK_AFTER = 500; // ms without a change: who drags a slider does not want to hear each value
 const STILL = "(prefers-reduced-motion: reduce)";
@@ -86,10 +87,4 @@ export function svg(tag, attributes = {}, ...children) {
   }
   element.append(...children.flat().filter((child) => child != null && child !== false));
   return element;
-}
-
-/** Return 2 to that power as plain text, "2⁻²⁴" for example, as figures.style.power does. */
-export function power(exponent, base = 2) {
-  const signs = "⁰¹²³⁴⁵⁶⁷⁸⁹";
-  return base + [...String(exponent)].map((sign) => (sign === "-" ? "⁻" : signs[sign])).join("");
 }

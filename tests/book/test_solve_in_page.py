@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from textwrap import dedent
 from typing import Any, Final
 
 import pytest
@@ -16,21 +17,8 @@ from autograder.limits import MAX_TIMEOUTS
 from autograder.models import Exercise
 
 pytestmark = pytest.mark.needs("chromium")
-BODY: Final = """\
-import math
-if isinstance(bits, bool) or not isinstance(bits, int):
-    raise TypeError("an int, please")
-if not 0 <= bits <= 65535:
-    raise ValueError("16 bits, please")
-sign = -1.0 if bits >> 15 else 1.0
-e = bits >> 10 & 31
-f = bits & 1023
-if e == 31:
-    return math.nan if f else sign * math.inf
-if e == 0:
-    return sign * math.ldexp(f, -24)
-return sign * math.ldexp(1024 + f, e - 25)
-"""
+BODY: Final = "import math\n" + dedent(ANSWER.partition("(bits):\n")[2])
+"""The answer as it is typed in place of the starter's last line."""
 
 
 # ------------------------------------------------------------------------ before anything is touched

@@ -28,6 +28,11 @@ class Script:
     """What a browser compares its bytes with."""
 
 
+def script(path: Path, folder: str) -> Script:
+    """Return a bundled file that lies in that folder of ``_static``."""
+    return Script(f"{folder}/{path.name}", integrity(path.read_bytes()))
+
+
 def program(modules: Path) -> Path:
     """Return esbuild's program; FileNotFoundError where it is not installed.
 

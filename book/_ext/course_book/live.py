@@ -46,10 +46,7 @@ def bundle(modules: Path, static: Path) -> dict[str, esbuild.Script]:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     scripts = {kind: esbuild.bundled(SOURCES / f"{kind}.js", modules, folder)[0] for kind in kinds()}
-    return {
-        kind: esbuild.Script(f"{FOLDER}/{path.name}", esbuild.integrity(path.read_bytes()))
-        for kind, path in scripts.items()
-    }
+    return {kind: esbuild.script(path, FOLDER) for kind, path in scripts.items()}
 
 
 def _write(app: Sphinx, env: BuildEnvironment) -> None:

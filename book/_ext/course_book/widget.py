@@ -55,10 +55,7 @@ def bundle(modules: Path, static: Path, exercises: Mapping[str, Mapping[str, Any
     more = (f"--alias:hp-course={course}", f"--define:EDITOR_FILE={json.dumps('./' + editor.name)}")
     scripts = {name: esbuild.bundled(SOURCES / f"{name}.js", modules, folder, *more)[0] for name in ("solve", "page")}
     course.unlink()
-    return {
-        name: esbuild.Script(f"{FOLDER}/{path.name}", esbuild.integrity(path.read_bytes()))
-        for name, path in (scripts | {"editor": editor}).items()
-    }
+    return {name: esbuild.script(path, FOLDER) for name, path in (scripts | {"editor": editor}).items()}
 
 
 def _licenses(modules: Path, packages: set[str]) -> str:
