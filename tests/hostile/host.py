@@ -21,6 +21,10 @@ SYSTEM_V_KEY = 0x4711
 _CHILD_SUBREAPER = 36
 
 
+Process = tuple[int, str]
+"""Its number and when it began, in ticks of the machine's clock: a number alone is given away again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Host:
     """A home, a working folder, a class and an output folder, each with a file that holds the secret."""
@@ -28,6 +32,8 @@ class Host:
     folder: Path
     secret: str
     listener: socket.socket
+    others: frozenset[Process] = frozenset()
+    """What ran below this process before: another test's browser, say, whose own processes come and go."""
 
     @property
     def home(self) -> Path:
@@ -66,7 +72,7 @@ def host(folder: Path) -> Iterator[Host]:
         listener.listen()
         abstract.bind(f"\0{MARK}-{os.getpid()}")
         abstract.listen()
-        made = Host(folder, secret, listener)
+        made = Host(folder, secret, listener, frozenset(_below(os.getpid())))
         for place in (made.home / ".ssh", made.cwd, made.tree / "victim" / "notes", made.out):
             place.mkdir(parents=True)
             (place / "canary.txt").write_text(secret)
@@ -100,7 +106,7 @@ def picture(made: Host) -> dict[str, Any]:
         "canary in the output": (made.out / "canary.txt").read_text(),
         "working folder": os.getcwd(),
         "environment": dict(os.environ),
-        "processes": _settled_descendants(),
+        "processes": _settled_descendants(made),
         "descriptors": _descriptors(),
         "sockets": _marked_sockets(),
         "System V objects": _marked_objects(),
@@ -117,31 +123,41 @@ def _of(path: Path) -> tuple[Any, ...]:
     return (found.st_mode, found.st_uid, found.st_nlink, found.st_mtime_ns, text)
 
 
-def _settled_descendants(patience: int = 100) -> list[str]:
+def _settled_descendants(made: Host, patience: int = 100) -> list[str]:
     # A process that was killed a moment ago may still be giving back its memory.
     for _ in range(patience):
-        if not (found := descendants(os.getpid())):
+        if not (found := descendants(os.getpid(), made.others)):
             break
         time.sleep(0.05)
     return found
 
 
-def descendants(process: int) -> list[str]:
-    """Return the names of all processes below this one; those that have ended are reaped."""
-    with contextlib.suppress(ChildProcessError):
-        while os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
-            os.waitpid(-1, os.WNOHANG)
-    parents = {}
+def descendants(process: int, others: frozenset[Process] = frozenset()) -> list[str]:
+    """Return the names of all processes below this one but for ``others`` and theirs; the ended are reaped."""
+    return sorted(_below(process, others).values())
+
+
+def _below(process: int, others: frozenset[Process] = frozenset()) -> dict[Process, str]:
+    children: dict[int, list[tuple[Process, str]]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
                 name, _, rest = (entry / "stat").read_text().rpartition(")")
-                parents[int(entry.name)] = (int(rest.split()[1]), name)
-    found, new = set(), {process}
+                state, parent, *fields = rest.split()
+                one = (int(entry.name), fields[17])
+                if one in others:  # who started it waits for it, and would miss what it ended with
+                    continue
+                if state == "Z" and int(parent) == os.getpid():
+                    os.waitpid(one[0], os.WNOHANG)
+                else:
+                    children.setdefault(int(parent), []).append((one, name.partition("(")[2]))
+    found: dict[Process, str] = {}
+    new = [process]
     while new:
-        found |= new
-        new = {child for child, (parent, _) in parents.items() if parent in new} - found
-    return sorted(parents[child][1].partition("(")[2] for child in found - {process} if child in parents)
+        below = dict(one for parent in new for one in children.get(parent, []))
+        found |= below
+        new = [number for number, _ in below]
+    return found
 
 
 def _descriptors() -> dict[str, str]:
