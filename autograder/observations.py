@@ -6,16 +6,16 @@ and for the reference.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import hashlib
 import io
 import linecache
 import os
 import re
+import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import TracebackType
@@ -117,12 +117,24 @@ class Capture(io.StringIO):
         return super().getvalue()[:OUTPUT_LIMIT]
 
 
-@contextlib.contextmanager
-def quiet(output: io.StringIO) -> Iterator[None]:
-    """Send stdout and stderr into ``output`` and silence warnings."""
-    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+class quiet:
+    """Send stdout and stderr into ``output`` and silence warnings, as long as the ``with`` statement lasts."""
+
+    def __init__(self, output: io.StringIO) -> None:
+        """Change nothing yet."""
+        self._output = output
+        self._warnings = warnings.catch_warnings(action="ignore")
+
+    def __enter__(self) -> None:
+        self._before = sys.stdout, sys.stderr
+        sys.stdout = sys.stderr = self._output
+        self._warnings.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._warnings.__exit__(kind, error, trace)
+        sys.stdout, sys.stderr = self._before
 
 
 _OUT_OF_RANGE: Final = (errno.ERANGE, os.strerror(errno.ERANGE))

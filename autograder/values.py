@@ -32,6 +32,8 @@ _SHORT: Final = 16
 _NARROW_FROM: Final = 1024
 """A sequence above this length is packed narrowly where it loses nothing: all fp16 patterns are 65,536 numbers."""
 _PACKS: Final = {bool: "?", int: "q", float: "d"}
+_PLAIN: Final = frozenset((float, bool))
+"""What stands in JSON for itself, where it is finite."""
 _NARROW: Final = {"q": "H", "d": "e"}
 _UNPACKS: Final = {"?": bool, "q": int, "d": float, "H": int, "e": float}
 _INT_LIMIT: Final = 2**63
@@ -81,14 +83,16 @@ def encode(value: Value) -> Any:
     if type(value) is dict and all(type(key) is str for key in value):
         return {"dict": {key: encode(item) for key, item in value.items()}}
     if type(value) is Tensor:
-        extra = {"library": value.library, "strided": value.strided, "share": value.share, "bits": value.bits}
-        plain = {"library": "torch", "strided": False, "share": "", "bits": False}
-        return {
-            "tensor": value.dtype,
-            "shape": list(value.shape),
-            "data": _encode_items(value.values),
-            **{key: item for key, item in extra.items() if item != plain[key]},
-        }
+        data = {"tensor": value.dtype, "shape": list(value.shape), "data": _encode_items(value.values)}
+        if value.library != "torch":
+            data["library"] = value.library
+        if value.strided:
+            data["strided"] = True
+        if value.share:
+            data["share"] = value.share
+        if value.bits:
+            data["bits"] = True
+        return data
     if type(value) is Scalar:
         return {"scalar": value.dtype, "value": encode(value.value)}
     if type(value) is Opaque:
@@ -101,7 +105,8 @@ def _encode_items(items: Sequence[Value]) -> Any:
     if len(items) > _SHORT and kinds == {Scalar} and len({item.dtype for item in items}) == 1:
         return {"scalars": items[0].dtype, "data": _encode_items([item.value for item in items])}
     if len(items) <= _SHORT or len(kinds) != 1 or (kind := kinds.pop()) not in _PACKS:
-        return [encode(item) for item in items]
+        as_they_are = kinds <= _PLAIN and (float not in kinds or all(map(math.isfinite, items)))
+        return list(items) if as_they_are else [encode(item) for item in items]
     code = _PACKS[kind]
     try:
         raw = struct.pack(f"<{len(items)}{code}", *items)
