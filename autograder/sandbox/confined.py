@@ -278,20 +278,29 @@ def _serve(sock: socket.socket, asked: Sequence[Ready]) -> None:
     while True:
         order = receive(sock)
         if "run" in order:
-            check = asked[order["run"]["check"]]
-            for calls in check.cases:
-                _answer(sock, order["run"]["token"], observe_built(call, calls, check.scenario, cell_of), hits)
+            _run_checks(sock, order["run"]["token"], call, [asked[number] for number in order["run"]["checks"]], hits)
         else:
             task = order["try"]
             arguments = tuple({name: decode(value) for name, value in call.items()} for call in task["calls"])
             seen = observe(call, Case("", arguments), task["scenario"], cell_of=cell_of)
-            _answer(sock, task["token"], seen, hits)
+            _answer(sock, task["token"], 0, seen, hits)
 
 
-def _answer(sock: socket.socket, token: str, seen: Observation, hits: list[str]) -> None:
-    """Send a token of the question and, after a mark, what was observed, or the forbidden name that was used."""
+def _run_checks(sock: socket.socket, token: str, function: Any, checks: Sequence[Ready], hits: list[str]) -> None:
+    """Answer each case of each check, up to the first one of a check in which a forbidden name was used."""
+    number = 0
+    for check in checks:
+        for calls in check.cases:
+            _answer(sock, token, number, observe_built(function, calls, check.scenario, cell_of), hits)
+            number += 1
+            if hits:
+                break
+
+
+def _answer(sock: socket.socket, token: str, number: int, seen: Observation, hits: list[str]) -> None:
+    """Send the question's token, the answer's number and, after a mark, what was observed, or a forbidden name."""
     what = b"!" + written(hits[0]) if hits else b"=" + written(encode_observation(seen))
-    send_bytes(sock, token.encode() + what)
+    send_bytes(sock, f"{token}{number:06}".encode() + what)
 
 
 def _untraced(function: Any) -> Any:

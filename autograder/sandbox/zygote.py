@@ -256,7 +256,7 @@ class Session:
     def __init__(self, zygote: Zygote, sock: socket.socket, limits: Limits, questions: Questions | None = None) -> None:
         self._zygote, self._sock, self._limits, self._questions = zygote, sock, limits, questions
         self._reader = frames.Reader(sock)
-        self._token = ""
+        self._token, self._number = "", 0
         self.heard = time.monotonic()
         """When the last answer had come in whole, of ``time.monotonic``."""
 
@@ -283,10 +283,14 @@ class Session:
         data, hit = self._answer(size, deadline)
         return Observation() if hit else observation(data, elements), hit
 
-    def ask(self, check: str, deadline: float) -> None:
-        """Ask for all cases of a check, by its id; ``next_answer`` then returns one after the other."""
+    def ask(self, checks: Sequence[str], deadline: float) -> None:
+        """Ask for all cases of some checks, by their ids; ``next_answer`` then returns one after the other.
+
+        Of a check in which a forbidden name is used no more answers come after that one.
+        """
         assert self._questions is not None
-        self._ask({"run": {"token": self._new_token(), "check": self._questions.numbers[check]}}, deadline)
+        numbers = [self._questions.numbers[check] for check in checks]
+        self._ask({"run": {"token": self._new_token(), "checks": numbers}}, deadline)
 
     def next_answer(self, check: str, number: int, deadline: float) -> tuple[bytes, str]:
         """Return the answer to a case, for ``observation`` to read, and the forbidden name that was used, if any."""
@@ -294,7 +298,7 @@ class Session:
         return self._answer(self._questions.sizes[check][number][0], deadline)
 
     def _new_token(self) -> str:
-        self._token = secrets.token_hex(8)  # an answer sent ahead of its question cannot know it
+        self._token, self._number = secrets.token_hex(8), 0  # an answer sent ahead of its question cannot know it
         return self._token
 
     def _ask(self, order: dict[str, Any], deadline: float) -> None:
@@ -303,11 +307,13 @@ class Session:
     def _answer(self, size: int, deadline: float) -> tuple[bytes, str]:
         answer = self._reader.data(deadline, min(frames.LIMIT, size))
         self.heard = time.monotonic()
-        mark = len(self._token)
-        if answer[:mark] != self._token.encode() or answer[mark : mark + 1] not in (b"=", b"!"):
+        begins = f"{self._token}{self._number:06}".encode()
+        self._number += 1
+        began, data = answer[: len(begins)], answer[len(begins) + 1 :]
+        mark = answer[len(begins) : len(begins) + 1]
+        if began != begins or mark not in (b"=", b"!"):
             raise frames.BadFrame("an answer to another question")
-        data = answer[mark + 1 :]
-        if answer[mark : mark + 1] == b"=":
+        if mark == b"=":
             return data, ""
         hit = frames.read(data)
         if type(hit) is not str or not hit:
