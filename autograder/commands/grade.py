@@ -17,15 +17,16 @@ from autograder.addresses import read_addresses
 from autograder.collect import collect, unknown_folders
 from autograder.commands.common import Stop, one_line_errors, say
 from autograder.gradebook import url_of
-from autograder.models import Submission
+from autograder.models import Exercise, Submission
 from autograder.pipeline import Class, Graded, Output, grade_class
 from autograder.plan import Plan, live_plan
 from autograder.reference.device import live_reference
 from autograder.reference.expectations import Seed
+from autograder.report.overview import class_text
 from autograder.report.progress import Progress
 from autograder.report.records import json_line
 from autograder.report.rows import Row
-from autograder.report.terminal import class_table, look_again_text, pointers_text
+from autograder.report.terminal import look_again_text, pointers_text
 from autograder.report.untrusted import MESSAGE, one_line
 from autograder.sandbox import walls
 from autograder.sandbox.zygote import SandboxError
@@ -50,7 +51,7 @@ class Options:
 
 
 def run(options: Options) -> int:
-    """Grade a class, print its table, and return the exit status."""
+    """Grade a class, print how it did, and return the exit status."""
     with one_line_errors():
         if walls.bubblewrap() is None and not options.unconfined:
             raise Stop(
@@ -71,7 +72,7 @@ def run(options: Options) -> int:
             plans = {slug: live_plan(exercise, seed, reference) for slug, exercise in exercises.items()}
             _must_stand(workers)
             done = _grade(options, workers, plans)
-    _print(options, done, time.monotonic() - started)
+    _print(options, done, exercises, time.monotonic() - started)
     lost = passed_over or any(row.status == "unreadable" for row in done.rows)
     return 1 if lost else 0
 
@@ -141,7 +142,7 @@ def _count(options: Options, slugs: Sequence[str]) -> int:
     return sum(os.path.lexists(os.path.join(entry.path, slug)) for entry in students for slug in slugs)
 
 
-def _print(options: Options, done: _Done, seconds: float) -> None:
+def _print(options: Options, done: _Done, exercises: Mapping[str, Exercise], seconds: float) -> None:
     for row in done.rows:
         if row.status == "unreadable":
             say(f"could not grade {row.student}: {row.reason}")
@@ -150,12 +151,13 @@ def _print(options: Options, done: _Done, seconds: float) -> None:
         print(again, file=sys.stderr, end="\n" if again else "")
         return
     color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    print(class_table(done.rows, width=max(80, shutil.get_terminal_size((120, 40)).columns), color=color))
+    width = max(80, shutil.get_terminal_size((120, 40)).columns)
+    print(class_text(done.rows, exercises, width=width, color=color))
     print(again, end="\n" if again else "")
-    reused = f", {done.reused} of them unchanged since an earlier run and not run again (--force does)"
-    resumed = f", {done.resumed} of them before the run was interrupted"
+    reused = f", {done.reused:,} of them unchanged since an earlier run and not run again (--force does)"
+    resumed = f", {done.resumed:,} of them before the run was interrupted"
     print(
-        f"{len(done.rows)} submissions in {seconds:.1f} s{reused if done.reused else ''}"
+        f"{len(done.rows):,} submissions in {seconds:.1f} s{reused if done.reused else ''}"
         f"{resumed if done.resumed else ''}."
     )
     where = one_line(str(options.out), MESSAGE)
