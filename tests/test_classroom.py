@@ -33,7 +33,8 @@ from autograder.reference.device import live_reference
 from autograder.reference.expectations import Seed
 from autograder.report import words
 from autograder.report.class_statistics import ExerciseStatistics, class_statistics
-from autograder.report.classroom import BLOCK, class_page, counted
+from autograder.report.classroom import BLOCK, _short, class_page, counted
+from autograder.report.rows import Row, row_of
 
 SEE = "book/04_one_scaler_step.html#judge"
 BELIEFS = tuple(Misconception(name, f"I believe {name}.", f"Not {name}.", SEE) for name in ("early", "middle", "late"))
@@ -56,9 +57,9 @@ EXERCISES = {"step": an_exercise(), "run": an_exercise("run")}
 ADDRESS = "../feedback/{}/{}/{}.html"
 
 
-def address(score: Score) -> str:
+def address(row: Row) -> str:
     """Return a link as the pipeline makes it, for any name."""
-    student, slug = (quote(text.encode("utf-8", "backslashreplace")) for text in (score.student, score.exercise))
+    student, slug = (quote(text.encode("utf-8", "backslashreplace")) for text in (row.student, row.exercise))
     return ADDRESS.format(student, slug, slug)
 
 
@@ -98,12 +99,12 @@ def believing(student: str, *beliefs: str) -> Score:
 
 
 def statistics(*scores: Score) -> ExerciseStatistics:
-    (found,) = class_statistics(scores, EXERCISES)
+    (found,) = class_statistics(map(row_of, scores), EXERCISES)
     return found
 
 
 def page(*scores: Score, book_url: str = "") -> str:
-    return class_page(scores, EXERCISES, address=address, book_url=book_url)
+    return "".join(class_page(map(row_of, scores), EXERCISES, address=address, book_url=book_url))
 
 
 def links(html: str) -> list[str]:
@@ -161,7 +162,7 @@ def test_beliefs_are_ranked_by_students_and_ties_keep_the_exercises_order():
         believing("c", "early", "", ""), believing("e", "unknown_one", "", ""),
     ]  # fmt: skip
     found = statistics(*scores).beliefs
-    assert [(tally.id, [score.student for score in tally.scores]) for tally in found] == [
+    assert [(tally.id, [row.student for row in tally.rows]) for tally in found] == [
         ("late", ["a", "d"]), ("early", ["c"]), ("middle", ["b"]), ("unknown_one", ["e"]),
     ]  # fmt: skip
     assert [[(tally.number, count) for tally, count in belief.checks] for belief in found[:2]] == [
@@ -180,7 +181,7 @@ def test_what_to_look_at_is_sorted_by_kind_then_name():
         a_score("dead", ("crashed",) * 3), a_score("cheat", ("forbidden",) * 3), with_checks("typo", same),
         unreadable("zoe"), unreadable("yan"), not_started("gus"),
     ]  # fmt: skip
-    assert [(trouble.score.student, trouble.kinds) for trouble in statistics(*scores).troubles] == [
+    assert [(trouble.row.student, trouble.kinds) for trouble in statistics(*scores).troubles] == [
         ("yan", ("unreadable",)), ("zoe", ("unreadable",)), ("typo", ("does not run",)), ("cheat", ("forbidden",)),
         ("dead", ("crashed",)), ("mem", ("out of memory",)), ("time", ("out of time", "slow")), ("slow", ("slow",)),
     ]  # fmt: skip
@@ -189,7 +190,7 @@ def test_what_to_look_at_is_sorted_by_kind_then_name():
 
 def test_of_several_scores_the_last_counts_and_exercises_keep_their_order():
     other = replace(a_score("ada"), exercise="run")
-    found = class_statistics([other, replace(CLASS[0], score=1.0), CLASS[0]], EXERCISES)
+    found = class_statistics(map(row_of, (other, replace(CLASS[0], score=1.0), CLASS[0])), EXERCISES)
     assert [(one.exercise.slug, one.mean) for one in found] == [("step", 4.0), ("run", 4.0)]
 
 
@@ -300,6 +301,41 @@ def test_many_submissions_to_look_at_are_folded_by_kind():
     assert links(page(*lost)).count(ADDRESS.format("u007", "step", "step")) == 2
 
 
+def test_a_large_class_is_drawn_as_it_is_asked_for_a_block_at_a_time():
+    drawn: list[str] = []
+
+    def noted(row: Row) -> str:
+        drawn.append(row.student)
+        return address(row)
+
+    rows = [row_of(believing(f"s{n:04}", "early", "", "")) for n in range(8 * BLOCK)]
+    parts = class_page(rows, EXERCISES, address=noted)
+    sizes = [len(next(parts))]
+    assert drawn == []
+    for part in parts:
+        sizes.append(len(part))
+        assert len(drawn) <= 2 * BLOCK * (1 + sum(size > 10_000 for size in sizes))
+    assert len(drawn) == 2 * len(rows)
+    assert max(sizes) < sum(sizes) / 8
+
+
+def test_a_few_beliefs_stand_open_and_of_many_the_rarer_are_folded():
+    def tags(beliefs: int) -> Outline:
+        return Outline(page(*(believing(f"s{n}", f"b{n % beliefs:02}", "", "") for n in range(2 * beliefs))))
+
+    assert "more misconception" not in tags(18).text
+    assert tags(18).tags.count("details") == 0
+    assert "7 more misconceptions (each of 2 students or fewer)" in tags(19).text
+    assert tags(19).classes("held") == 19
+    assert tags(19).classes("rarer") == 1
+
+
+def test_counts_of_thousands_are_written_shorter_where_there_is_no_room():
+    texts = Outline(page(*(a_score(f"s{n}") for n in range(1_234)), a_score("z", score=0.0))).texts
+    assert {"1,234", "1.2k", "1"} <= set(texts)
+    assert [_short(count) for count in (999, 1_000, 9_949, 9_950, 20_000)] == ["", "1.0k", "9.9k", "10k", "20k"]
+
+
 @pytest.mark.parametrize(
     "name", [HOSTILE, '"><script>alert(1)</script>', "' onmouseover='x", "javascript:x", " ", "ünal 張"]
 )
@@ -333,26 +369,25 @@ def test_a_graded_class_has_a_report_whose_links_lead_to_the_feedback(tmp_path: 
     output = Output(tmp_path / "out", url_of(tmp_path / "gradebook.db"))
     with Class(workers=1) as workers:
         plans = {exercise.slug: live_plan(exercise, Seed("seed:7"), live_reference("cpu"))}
-        scores = grade_class(workers, [*submissions, lost], plans, output)
+        rows = grade_class(workers, [*submissions, lost], plans, output)
     assert output.report == tmp_path / "out" / "report" / "index.html"
     html = output.report.read_text(encoding="utf-8")
     reached = {(output.report.parent / unquote(link)).resolve() for link in links(html) if not link.startswith("#")}
-    assert reached == {output.feedback(score).resolve() for score in scores}
+    assert reached == {output.feedback(row).resolve() for row in rows}
     assert all(path.is_file() for path in reached)
     assert exercise.misconceptions[wrong.misconception].belief in Outline(html).text
-    assert html == class_page(scores, {exercise.slug: exercise}, address=output.feedback_address)
+    assert html == "".join(class_page(rows, {exercise.slug: exercise}, address=output.feedback_address))
 
 
 def test_code_to_look_at_is_listed_with_its_pointer_whatever_its_mark() -> None:
     pointed = a_score("ada", look=(f"the code names gc (cell 1, line 1){HOSTILE}",))
     scores = [pointed, a_score("ben"), a_score("cem", look=("the code names inspect",), duration_s=50.0)]
-    (found,) = class_statistics(scores, {"step": an_exercise()})
-    assert [(trouble.score.student, trouble.kinds) for trouble in found.troubles] == [
+    found = statistics(*scores)
+    assert [(trouble.row.student, trouble.kinds) for trouble in found.troubles] == [
         ("ada", ("code to look at",)), ("cem", ("code to look at", "slow")),
     ]  # fmt: skip
-    page = class_page(scores, {"step": an_exercise()}, address=address)
-    is_harmless(page)
-    assert "the code names gc (cell 1, line 1)" in page
-    assert "the code names inspect" in page
-    unpointed = class_page([replace(score, look=()) for score in scores], {"step": an_exercise()}, address=address)
-    assert "the code names" not in unpointed
+    html = page(*scores)
+    assert is_harmless(html)
+    assert "the code names gc (cell 1, line 1)" in html
+    assert "the code names inspect" in html
+    assert "the code names" not in page(*(replace(score, look=()) for score in scores))

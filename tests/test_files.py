@@ -72,3 +72,49 @@ def test_any_text_can_be_written(tmp_path: Path, text: str):
 def test_half_a_surrogate_pair_is_written_as_its_escape(tmp_path: Path):
     files.write(tmp_path / "a.txt", "ä\ud800\r\n")
     assert (tmp_path / "a.txt").read_bytes() == "ä\\ud800\r\n".encode()
+
+
+def test_a_text_in_parts_is_written_as_one_or_not_at_all(tmp_path: Path):
+    path = tmp_path / "a" / "b.txt"
+
+    def parts():
+        yield from ("one", "\ntwo", "\ud800")
+        if path.exists():
+            raise ValueError("half-way")
+
+    files.write_parts(path, parts())
+    assert path.read_bytes() == b"one\ntwo\\ud800"
+    with pytest.raises(ValueError, match="half-way"):
+        files.write_parts(path, parts())
+    assert path.read_bytes() == b"one\ntwo\\ud800"
+    assert [p.name for p in path.parent.iterdir()] == ["b.txt"]
+    files.write_lines(path, ["one", "two"])
+    assert path.read_bytes() == b"one\ntwo\n"
+
+
+def test_spooled_lines_have_no_name_until_they_are_put_in_place(tmp_path: Path):
+    path = tmp_path / "a.jsonl"
+    path.write_text("old\n")
+    with files.Spool(path) as spool:
+        for number in range(10_000):
+            spool.add(f"{number} \ud800")
+        assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("a.jsonl", "old\n")]
+        spool.put(durable=True)
+        assert path.read_text() == "".join(f"{number} \\ud800\n" for number in range(10_000))
+    with files.Spool(path) as spool:
+        spool.add("never put")
+    assert path.read_text().startswith("0 ")
+    assert [p.name for p in tmp_path.iterdir()] == ["a.jsonl"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_spool_on_a_full_disk_names_the_file(tmp_path: Path):
+    path = tmp_path / "a.jsonl"
+    with files.Spool(path) as spool:
+        spool._stream.close()
+        spool._stream = open("/dev/full", "wb")  # noqa: SIM115 - closed by the spool
+        with pytest.raises(OSError, match=r"No space left on device: '.*a\.jsonl'"):
+            spool.add("x" * 1_000_000)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(OSError, match=r"missing/a\.jsonl"), files.Spool(tmp_path / "missing" / "a.jsonl"):
+        pass
