@@ -94,7 +94,8 @@ def test_the_limits_are_those_that_a_submission_s_process_gets(monkeypatch: pyte
     given: dict[int, int] = {}
     monkeypatch.setattr(resource, "setrlimit", lambda kind, pair: given.update({kind: pair[0]}))
     monkeypatch.setattr(inner, "_used_bytes", lambda: {"VmData": 0, "VmSize": 0})
-    inner._limit({"memory": STUDENT.memory, "cpu": STUDENT.cpu, "file": STUDENT.file})
+    asked = {"memory": STUDENT.memory, "cpu": STUDENT.cpu, "file": STUDENT.file}
+    inner._limit(inner.prepare(None, False, asked).limits or {})
     shown = threats.limits()
     assert shown["Processor time"] == f"{given[resource.RLIMIT_CPU]} s for its process"
     assert shown["Memory"].startswith(f"{given[resource.RLIMIT_DATA] // 2**20} MiB ")
