@@ -303,8 +303,8 @@ def test_a_students_folder_that_cannot_be_searched_is_reported_for_each_exercise
     def deny(path: Any, *more: Any, **named: Any) -> Any:
         raise PermissionError(13, "Permission denied", path)
 
-    monkeypatch.setattr(Path, "lstat", deny)
-    monkeypatch.setattr(os, "open", deny)
+    for name in ("lstat", "listdir", "open"):
+        monkeypatch.setattr(os, name, deny)
     found = list(collect(tmp_path, SLUGS))
     assert [each.exercise for each in found] == sorted(SLUGS)
     assert all("permission denied" in each.unreadable for each in found)
