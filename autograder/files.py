@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import filecmp
 import os
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO, Final
+from types import TracebackType
+from typing import IO, BinaryIO, Final, Self
 
 _ASIDE: Final = ".writing-"
 
@@ -37,10 +39,18 @@ def write_lines(path: Path, lines: Iterable[str], *, durable: bool = False) -> N
     Raises:
         OSError: as for ``write``.
     """
+    write_parts(path, (part for line in lines for part in (line, "\n")), durable=durable)
+
+
+def write_parts(path: Path, parts: Iterable[str], *, durable: bool = False) -> None:
+    """Write a text that comes in parts, as ``write`` does, but never hold it whole.
+
+    Raises:
+        OSError: as for ``write``.
+    """
     with replacing(path, durable=durable) as (stream, _):
-        for line in lines:
-            stream.write(_bytes(line))
-            stream.write(b"\n")
+        for part in parts:
+            stream.write(_bytes(part))
 
 
 @contextlib.contextmanager
@@ -77,6 +87,47 @@ def replacing(path: Path, *, durable: bool = False) -> Iterator[tuple[BinaryIO, 
         raise
 
 
+class Spool:
+    """Lines on their way to a file, kept on the disk under no name: they are gone when the process is, in whatever way.
+
+    Use as a context manager. What ``put`` was not called for leaves nothing.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """``path`` is the file; its folder must exist when the block begins."""
+        self._path = path
+
+    def __enter__(self) -> Self:
+        with _naming(self._path):
+            self._stream: IO[bytes] = tempfile.TemporaryFile(dir=self._path.parent, prefix=_ASIDE)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with contextlib.suppress(OSError):  # what is still buffered is of no use
+            self._stream.close()
+
+    def add(self, line: str) -> None:
+        """Add a line, without its newline.
+
+        Raises:
+            OSError: there is no room; the error names the file.
+        """
+        with _naming(self._path):
+            self._stream.write(_bytes(f"{line}\n"))
+
+    def put(self, *, durable: bool = False) -> None:
+        """Make the lines the file's, as ``write`` does.
+
+        Raises:
+            OSError: as for ``write``.
+        """
+        with _naming(self._path), replacing(self._path, durable=durable) as (stream, _):
+            self._stream.seek(0)
+            shutil.copyfileobj(self._stream, stream, 1 << 20)
+
+
 def sync_folder(folder: Path) -> None:
     """Wait until the disk has the names in a folder."""
     descriptor = os.open(folder, os.O_RDONLY)
@@ -104,3 +155,11 @@ def _same(one: Path, other: Path) -> bool:
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
+
+
+@contextlib.contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None

@@ -40,6 +40,7 @@ from autograder.gradebook_db import (
 from autograder.gradebook_db import GradebookError as GradebookError
 from autograder.gradebook_db import url_of as url_of
 from autograder.models import Exercise, Score
+from autograder.report.rows import Row
 from autograder.untrusted_files import Refused, read_bytes
 
 _CHUNK: Final = 500
@@ -155,7 +156,7 @@ class GradebookWriter:
                     _write(connection, sheet, chunk, found)
         self._expect_in_place()
 
-    def look_again(self, scores: Sequence[Score]) -> dict[Key, tuple[str, ...]]:
+    def look_again(self, scores: Sequence[Score | Row]) -> dict[Key, tuple[str, ...]]:
         """Return where a mark that a human gave waits for another look, by student and exercise of the scores.
 
         Returns:

@@ -3,8 +3,8 @@ parallelism.
 
 Submissions stream through: workers (threads, each with a warm confined process of its own) take one each, note its
 score in the journal, write its pages, and one writer takes the results in batches. A run that was interrupted, in
-whatever way, is taken up by the next. What is held of a class is one score a submission - a record of what is shown, no
-code - and, until its submission comes by, the score of an earlier run; equal texts of those are held once.
+whatever way, is taken up by the next. What is held of a class is one small row a submission, see
+``report.rows``, and, until its submission comes by, the score of an earlier run; equal texts of those are held once.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ from autograder.notebooks import graded_notebook, own_cells
 from autograder.plan import Plan
 from autograder.report.classroom import class_page
 from autograder.report.html import feedback_page
-from autograder.report.records import from_record, json_line
+from autograder.report.records import json_line, read_records
+from autograder.report.rows import Row, Shared, row_of
 from autograder.report.tables import grades_csv
 from autograder.sandbox.runner import MAX_LOST
 from autograder.sandbox.zygote import SandboxError
@@ -216,11 +217,11 @@ class Output:
             return self.book
         return quote(os.fsencode(os.path.relpath(self.folder / self.book, page.parent))) + "/"
 
-    def feedback(self, score: Score) -> Path:
+    def feedback(self, score: Score | Row) -> Path:
         """Return the path of a submission's feedback page."""
         return self.folder / "feedback" / score.student / score.exercise / f"{score.exercise}.html"
 
-    def autograded(self, score: Score) -> Path:
+    def autograded(self, score: Score | Row) -> Path:
         """Return the path of a submission's graded notebook, which nbgrader's formgrader reads."""
         return self.folder / "autograded" / score.student / score.exercise / f"{score.exercise}.ipynb"
 
@@ -229,7 +230,7 @@ class Output:
         """The path of the class report."""
         return self.folder / "report" / "index.html"
 
-    def feedback_address(self, score: Score) -> str:
+    def feedback_address(self, score: Score | Row) -> str:
         """Return the URL of a submission's feedback page, relative to the class report."""
         below = self.feedback(score).relative_to(self.folder)
         return "../" + quote(os.fsencode(below.as_posix()))
@@ -244,8 +245,10 @@ def grade_class(
     force: bool = False,
     on_result: Callable[[Graded], None] = lambda graded: None,
     on_look_again: Callable[[Mapping[Key, Sequence[str]]], None] = lambda found: None,
-) -> list[Score]:
-    """Grade a class and write its gradebook, notebooks, feedback pages, records, CSV and report; return the scores.
+) -> list[Row]:
+    """Grade a class and write its gradebook, notebooks, feedback pages, records, CSV and report; return the rows.
+
+    The scores themselves are in the records, as ``read_records`` returns them.
 
     Work that an earlier run graded - same bytes, exercise, seed and torch - is not run again unless ``force``; what a
     run graded that was interrupted is not run again, and all is written that it would have written.
@@ -269,7 +272,7 @@ def grade_class(
             stack.enter_context(locked(lock, what))
         texts: dict[str, str] = {}
         journal = stack.enter_context(Journal(output.folder, forced=force, texts=texts))
-        run = _Run(workers, plans, output, journal, {} if force else _read_records(output.folder / RECORDS, texts))
+        run = _Run(workers, plans, output, journal, {} if force else read_records(output.folder / RECORDS, texts))
         try:
             found = run.grade(submissions, on_result)
         except (CourseError, OSError) as error:
@@ -283,7 +286,7 @@ def grade_class(
                 journal.remove()  # nothing was done
             raise
     on_look_again(found)
-    return run.scores
+    return run.rows
 
 
 def _locks(output: Output) -> Iterator[tuple[Path, str]]:
@@ -300,7 +303,9 @@ class _Run:
     def __init__(
         self, workers: Class, plans: Mapping[str, Plan], output: Output, journal: Journal, earlier: dict[Key, Score]
     ) -> None:
-        self.scores: list[Score] = []
+        self.rows: list[Row] = []
+        self._shared = Shared()
+        self._records = files.Spool(output.folder / RECORDS)
         self._workers, self._plans, self._output, self._journal, self._earlier = (
             workers, plans, output, journal, earlier,
         )  # fmt: skip
@@ -318,23 +323,25 @@ class _Run:
         """Grade all and write everything; return the marks given by hand that wait for another look."""
         if self._journal.resumed:
             self._sweep()
-        with (
-            GradebookWriter(self._output.gradebook, self._exercises, self._before_change) as gradebook,
-            contextlib.closing(self._workers.grade(submissions, self._plans, self._known, self._keep)) as results,
-        ):
-            batch: list[Graded] = []
-            for graded in results:
-                self.scores.append(graded.score)
-                # Of the submission only this much is needed, and not the whole batch's code.
-                batch.append(replace(graded, own=(), submission=replace(graded.submission, cells=())))
-                on_result(batch[-1])
-                if len(batch) >= BATCH:
-                    self._journal.sync()
-                    _write(gradebook, batch)
-                    batch.clear()
-            _write(gradebook, batch)
-            look_again = gradebook.look_again(self.scores)
-        self._finish(look_again)
+        with self._records:
+            with (
+                GradebookWriter(self._output.gradebook, self._exercises, self._before_change) as gradebook,
+                contextlib.closing(self._workers.grade(submissions, self._plans, self._known, self._keep)) as results,
+            ):
+                batch: list[Graded] = []
+                for graded in results:
+                    self.rows.append(self._shared.row(row_of(graded.score)))
+                    self._records.add(json_line(graded.score))
+                    # Of the submission only this much is needed, and not the whole batch's code.
+                    batch.append(replace(graded, own=(), submission=replace(graded.submission, cells=())))
+                    on_result(batch[-1])
+                    if len(batch) >= BATCH:
+                        self._journal.sync()
+                        _write(gradebook, batch)
+                        batch.clear()
+                _write(gradebook, batch)
+                look_again = gradebook.look_again(self.rows)
+            self._finish(look_again)
         return look_again
 
     def _known(self, submission: Submission) -> Graded | None:
@@ -378,19 +385,19 @@ class _Run:
         self._journal.mark_gradebook_changed()
 
     def _finish(self, look_again: Mapping[Key, Sequence[str]]) -> None:
-        output, scores = self._output, self.scores
+        output = self._output
         page = class_page(
-            scores,
+            self.rows,
             self._exercises,
             address=output.feedback_address,
             book_url=output.book_from(output.report),
             look_again=look_again,
         )
-        files.write(output.report, page)
+        files.write_parts(output.report, page)
         files.write(self._stamp, self._made_by)
-        files.write(output.folder / "grades.csv", grades_csv(scores))
+        files.write_lines(output.folder / "grades.csv", grades_csv(self.rows))
         # From the records all else can be made again: with them on the disk, the journal has done its work.
-        files.write_lines(output.folder / RECORDS, map(json_line, scores), durable=True)
+        self._records.put(durable=True)
         self._journal.remove()
 
     def _sweep(self) -> None:
@@ -442,13 +449,3 @@ def _bytes(submission: Submission) -> bytes:
                 return data
     cells = [{"cell_type": "code", "source": cell.source, "metadata": {}, "outputs": []} for cell in submission.cells]
     return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}).encode() if cells else b""
-
-
-def _read_records(path: Path, texts: dict[str, str]) -> dict[Key, Score]:
-    scores: dict[Key, Score] = {}
-    with contextlib.suppress(OSError), open(path, "rb") as stream:
-        for line in stream:
-            with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
-                score = from_record(json.loads(line), texts)
-                scores[score.student, score.exercise] = score
-    return scores

@@ -34,6 +34,7 @@ from autograder.reference.expectations import Seed
 from autograder.report import words
 from autograder.report.class_statistics import ExerciseStatistics, class_statistics
 from autograder.report.classroom import BLOCK, class_page, counted
+from autograder.report.rows import Row, row_of
 
 SEE = "book/04_one_scaler_step.html#judge"
 BELIEFS = tuple(Misconception(name, f"I believe {name}.", f"Not {name}.", SEE) for name in ("early", "middle", "late"))
@@ -56,9 +57,9 @@ EXERCISES = {"step": an_exercise(), "run": an_exercise("run")}
 ADDRESS = "../feedback/{}/{}/{}.html"
 
 
-def address(score: Score) -> str:
+def address(row: Row) -> str:
     """Return a link as the pipeline makes it, for any name."""
-    student, slug = (quote(text.encode("utf-8", "backslashreplace")) for text in (score.student, score.exercise))
+    student, slug = (quote(text.encode("utf-8", "backslashreplace")) for text in (row.student, row.exercise))
     return ADDRESS.format(student, slug, slug)
 
 
@@ -98,12 +99,12 @@ def believing(student: str, *beliefs: str) -> Score:
 
 
 def statistics(*scores: Score) -> ExerciseStatistics:
-    (found,) = class_statistics(scores, EXERCISES)
+    (found,) = class_statistics(map(row_of, scores), EXERCISES)
     return found
 
 
 def page(*scores: Score, book_url: str = "") -> str:
-    return class_page(scores, EXERCISES, address=address, book_url=book_url)
+    return "".join(class_page(map(row_of, scores), EXERCISES, address=address, book_url=book_url))
 
 
 def links(html: str) -> list[str]:
@@ -161,7 +162,7 @@ def test_beliefs_are_ranked_by_students_and_ties_keep_the_exercises_order():
         believing("c", "early", "", ""), believing("e", "unknown_one", "", ""),
     ]  # fmt: skip
     found = statistics(*scores).beliefs
-    assert [(tally.id, [score.student for score in tally.scores]) for tally in found] == [
+    assert [(tally.id, [row.student for row in tally.rows]) for tally in found] == [
         ("late", ["a", "d"]), ("early", ["c"]), ("middle", ["b"]), ("unknown_one", ["e"]),
     ]  # fmt: skip
     assert [[(tally.number, count) for tally, count in belief.checks] for belief in found[:2]] == [
@@ -180,7 +181,7 @@ def test_what_to_look_at_is_sorted_by_kind_then_name():
         a_score("dead", ("crashed",) * 3), a_score("cheat", ("forbidden",) * 3), with_checks("typo", same),
         unreadable("zoe"), unreadable("yan"), not_started("gus"),
     ]  # fmt: skip
-    assert [(trouble.score.student, trouble.kinds) for trouble in statistics(*scores).troubles] == [
+    assert [(trouble.row.student, trouble.kinds) for trouble in statistics(*scores).troubles] == [
         ("yan", ("unreadable",)), ("zoe", ("unreadable",)), ("typo", ("does not run",)), ("cheat", ("forbidden",)),
         ("dead", ("crashed",)), ("mem", ("out of memory",)), ("time", ("out of time", "slow")), ("slow", ("slow",)),
     ]  # fmt: skip
@@ -189,7 +190,7 @@ def test_what_to_look_at_is_sorted_by_kind_then_name():
 
 def test_of_several_scores_the_last_counts_and_exercises_keep_their_order():
     other = replace(a_score("ada"), exercise="run")
-    found = class_statistics([other, replace(CLASS[0], score=1.0), CLASS[0]], EXERCISES)
+    found = class_statistics(map(row_of, (other, replace(CLASS[0], score=1.0), CLASS[0])), EXERCISES)
     assert [(one.exercise.slug, one.mean) for one in found] == [("step", 4.0), ("run", 4.0)]
 
 
@@ -287,7 +288,7 @@ def test_many_students_are_folded_into_blocks_and_none_is_lost():
     outline = Outline(html)
     assert outline.tags.count("table") == 3
     assert "s0000 – s0249 (250 students)" in outline.text
-    assert outline.tags.count("details") == 4  # the three blocks, and those who hold the belief
+    assert outline.tags.count("details") == 6  # the three blocks, once as rows and once as those who hold the belief
     assert links(html).count(ADDRESS.format("s0499", "step", "step")) == 2
     assert len({link for link in links(html) if link.startswith("..")}) == len(names)
 
@@ -333,26 +334,25 @@ def test_a_graded_class_has_a_report_whose_links_lead_to_the_feedback(tmp_path: 
     output = Output(tmp_path / "out", url_of(tmp_path / "gradebook.db"))
     with Class(workers=1) as workers:
         plans = {exercise.slug: live_plan(exercise, Seed("seed:7"), live_reference("cpu"))}
-        scores = grade_class(workers, [*submissions, lost], plans, output)
+        rows = grade_class(workers, [*submissions, lost], plans, output)
     assert output.report == tmp_path / "out" / "report" / "index.html"
     html = output.report.read_text(encoding="utf-8")
     reached = {(output.report.parent / unquote(link)).resolve() for link in links(html) if not link.startswith("#")}
-    assert reached == {output.feedback(score).resolve() for score in scores}
+    assert reached == {output.feedback(row).resolve() for row in rows}
     assert all(path.is_file() for path in reached)
     assert exercise.misconceptions[wrong.misconception].belief in Outline(html).text
-    assert html == class_page(scores, {exercise.slug: exercise}, address=output.feedback_address)
+    assert html == "".join(class_page(rows, {exercise.slug: exercise}, address=output.feedback_address))
 
 
 def test_code_to_look_at_is_listed_with_its_pointer_whatever_its_mark() -> None:
     pointed = a_score("ada", look=(f"the code names gc (cell 1, line 1){HOSTILE}",))
     scores = [pointed, a_score("ben"), a_score("cem", look=("the code names inspect",), duration_s=50.0)]
-    (found,) = class_statistics(scores, {"step": an_exercise()})
-    assert [(trouble.score.student, trouble.kinds) for trouble in found.troubles] == [
+    found = statistics(*scores)
+    assert [(trouble.row.student, trouble.kinds) for trouble in found.troubles] == [
         ("ada", ("code to look at",)), ("cem", ("code to look at", "slow")),
     ]  # fmt: skip
-    page = class_page(scores, {"step": an_exercise()}, address=address)
-    is_harmless(page)
-    assert "the code names gc (cell 1, line 1)" in page
-    assert "the code names inspect" in page
-    unpointed = class_page([replace(score, look=()) for score in scores], {"step": an_exercise()}, address=address)
-    assert "the code names" not in unpointed
+    html = page(*scores)
+    assert is_harmless(html)
+    assert "the code names gc (cell 1, line 1)" in html
+    assert "the code names inspect" in html
+    assert "the code names" not in page(*(replace(score, look=()) for score in scores))

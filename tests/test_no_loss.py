@@ -34,6 +34,7 @@ from autograder.notebooks import submission_notebook
 from autograder.pipeline import Class, Graded, Output, grade_class
 from autograder.plan import Plan
 from autograder.reference.expectations import Expectations
+from autograder.report.rows import Row
 from autograder.report.terminal import look_again_text
 from autograder.sandbox.zygote import SandboxError
 
@@ -114,7 +115,7 @@ def out_of(folder: Path) -> Output:
     return Output(folder, url_of(folder / "gradebook.db"))
 
 
-def run(workers: Class, submissions: list[Submission], plan: Plan, output: Output, **more: Any) -> list[Score]:
+def run(workers: Class, submissions: list[Submission], plan: Plan, output: Output, **more: Any) -> list[Row]:
     return grade_class(workers, submissions, {"halve": plan}, output, **more)
 
 
@@ -435,12 +436,12 @@ def test_a_submission_whose_confined_process_was_lost_is_tried_once_more(
     calls, grade = lose(times, status)
     monkeypatch.setattr(pipeline, "grade_one", grade)
     (submission, _) = hand_in(plan, tmp_path / "in", ada=RIGHT)
-    (score,) = run(workers, [submission], plan, out_of(tmp_path / "out"))
+    (row,) = run(workers, [submission], plan, out_of(tmp_path / "out"))
     assert len(calls) == tries
-    assert {check.status for check in score.checks} == {end}
+    assert {check.status for check in row.checks} == {end}
     sentence = "the confined process ended twice while this ran, so it counts as crashed"
-    assert score.reason.startswith(sentence) is (times == 2)
-    assert any(note.startswith(sentence) for note in score.notes) is (times == 2)
+    assert row.reason.startswith(sentence) is (times == 2)
+    assert (sentence in row.notes) is (times == 2)
 
 
 def test_what_loses_two_confined_processes_in_one_try_is_not_tried_again(
@@ -459,9 +460,9 @@ def test_what_loses_two_confined_processes_in_one_try_is_not_tried_again(
 
     monkeypatch.setattr(pipeline, "grade_one", grade)
     (submission, _) = hand_in(plan, tmp_path / "in", ada=RIGHT)
-    (score,) = run(workers, [submission], plan, out_of(tmp_path / "out"))
+    (row,) = run(workers, [submission], plan, out_of(tmp_path / "out"))
     assert seen == [0]
-    assert score.reason.startswith("the confined process ended twice while this ran")
+    assert row.reason.startswith("the confined process ended twice while this ran")
 
 
 def test_a_second_try_begins_with_the_process_that_was_lost(

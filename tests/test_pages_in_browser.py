@@ -13,6 +13,7 @@ from autograder import catalog
 from autograder.models import Cell, CheckResult, Reference, Score
 from autograder.report.classroom import class_page
 from autograder.report.html import feedback_page
+from autograder.report.rows import row_of
 
 pytestmark = pytest.mark.needs("chromium")
 EXERCISE: Final = catalog.load("grad_scaler_step")
@@ -71,8 +72,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         replace(score, status="unreadable", score=None, checks=(), student=f"2{score.student}") for score in scores
     ]
     numbers = {score.student: number for number, score in enumerate(scores)}
-    report = class_page(scores, {EXERCISE.slug: EXERCISE}, address=lambda score: f"{numbers[score.student]}.html")
-    (written / "report.html").write_text(report, encoding="utf-8")
+    report = class_page(
+        map(row_of, scores), {EXERCISE.slug: EXERCISE}, address=lambda row: f"{numbers[row.student]}.html"
+    )
+    (written / "report.html").write_text("".join(report), encoding="utf-8")
     return written
 
 

@@ -19,11 +19,12 @@ from autograder.collect import collect
 from autograder.gradebook import read_scores, url_of
 from autograder.models import Cell, Submission
 from autograder.notebooks import submission_notebook
-from autograder.pipeline import Class, Output, grade_class
+from autograder.pipeline import RECORDS, Class, Output, grade_class
 from autograder.plan import live_plan
 from autograder.reference.device import live_reference
 from autograder.reference.expectations import Seed
-from autograder.report.records import from_record
+from autograder.report.records import from_record, read_records
+from autograder.report.rows import row_of
 
 STEP = catalog.load("grad_scaler_step")
 pytestmark = pytest.mark.needs("bubblewrap")
@@ -58,7 +59,9 @@ def test_a_class_is_graded_in_order_and_everything_is_written(workers, plans, tm
     ]
     lost = Submission("lost", STEP.slug, tmp_path / "gone.ipynb", unreadable="gone.ipynb: there is no such file")
     out = output(tmp_path / "out")
-    scores = grade_class(workers, [*submissions, lost], plans, out)
+    rows = grade_class(workers, [*submissions, lost], plans, out)
+    scores = list(read_records(out.folder / RECORDS).values())
+    assert rows == [row_of(score) for score in scores]
     assert [(s.student, s.score) for s in scores] == [("00-right", 10.0), ("01-wrong", 9.0), ("lost", None)]
     belief = next(a.misconception for a in STEP.wrong if a.name == "only_isinf")
     assert [check.misconception for check in scores[1].checks if check.status != "passed"] == [belief]

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -33,12 +34,14 @@ from autograder.models import (
     Reference,
     Score,
 )
+from autograder.report import terminal
 from autograder.report.html import feedback_page, fragment
 from autograder.report.junit import junit
 from autograder.report.listing import listing
 from autograder.report.records import from_record, json_line, record
+from autograder.report.rows import row_of
 from autograder.report.tables import COLUMNS, grades_csv
-from autograder.report.terminal import class_table, feedback_text, summary
+from autograder.report.terminal import feedback_text
 from autograder.report.untrusted import cut, one_line, visible
 
 SEE = "book/04_one_scaler_step.html#judge"
@@ -118,6 +121,14 @@ def an_exercise() -> Exercise:
 
 def page(score: Score, cells: tuple[Cell, ...] = CELLS, book_url: str = "") -> str:
     return feedback_page(score, an_exercise(), cells, book_url=book_url)
+
+
+def class_table(scores: Sequence[Score], **options: Any) -> str:
+    return terminal.class_table(list(map(row_of, scores)), **options)
+
+
+def summary(scores: Sequence[Score]) -> str:
+    return terminal.summary(list(map(row_of, scores)))
 
 
 VOID = {"meta", "br", "circle"}
@@ -371,8 +382,12 @@ def test_junit_counts_and_names_what_happened() -> None:
     assert root.get("errors") == str(len(root.findall("testsuite/testcase/error")))
 
 
+def csv_text(scores: Sequence[Score]) -> str:
+    return "".join(f"{line}\n" for line in grades_csv(map(row_of, scores)))
+
+
 def rows_of(scores: Sequence[Score]) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(grades_csv(scores), newline="")))
+    return list(csv.DictReader(io.StringIO(csv_text(scores), newline="")))
 
 
 def test_csv_has_one_row_a_student_and_exercise_sorted_the_last_score_winning() -> None:
@@ -394,7 +409,7 @@ def test_csv_runs_no_formula(name: str) -> None:
 
 
 def test_csv_keeps_a_hostile_row_one_line() -> None:
-    text = grades_csv([replace(EVIL, reason='a,"b"\nc')])
+    text = csv_text([replace(EVIL, reason='a,"b"\nc')])
     assert is_harmless(text)
     assert len(text.splitlines()) == 2
     assert rows_of([replace(EVIL, reason='a,"b"\nc')])[0]["reason"] == 'a,"b"\\nc'

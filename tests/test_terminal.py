@@ -196,14 +196,15 @@ def test_pointers_are_listed_by_student_and_shown_not_obeyed():
 
     from test_report import a_score
 
+    from autograder.report.rows import row_of
     from autograder.report.terminal import pointers_text
 
-    plain = a_score("s9")
+    plain = row_of(a_score("s9"))
     assert pointers_text([plain]) == ""
-    pointed = [replace(plain, student=f"s{number}", look=("the code names gc\x1b[2J",)) for number in (2, 1)]
+    pointed = [replace(plain, student=f"s{number}", look="the code names gc\x1b[2J") for number in (2, 1)]
     lines = pointers_text([plain, *pointed]).split("\n")
     assert lines[0] == "Code to look at; no mark depends on it:"
     assert [line.strip().partition(":")[0] for line in lines[1:]] == ["s1", "s2"]
     assert all(line.endswith(r"the code names gc\x1b[2J") for line in lines[1:])
-    many = [replace(plain, student=f"s{number}", look=("x",)) for number in range(100)]
+    many = [replace(plain, student=f"s{number}", look="x") for number in range(100)]
     assert pointers_text(many).endswith("and 70 more, which the class report lists")

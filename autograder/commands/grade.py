@@ -17,13 +17,14 @@ from autograder.addresses import read_addresses
 from autograder.collect import collect, unknown_folders
 from autograder.commands.common import Stop, one_line_errors, say
 from autograder.gradebook import url_of
-from autograder.models import Score, Submission
+from autograder.models import Submission
 from autograder.pipeline import Class, Graded, Output, grade_class
 from autograder.plan import Plan, live_plan
 from autograder.reference.device import live_reference
 from autograder.reference.expectations import Seed
 from autograder.report.progress import Progress
 from autograder.report.records import json_line
+from autograder.report.rows import Row
 from autograder.report.terminal import class_table, look_again_text, pointers_text
 from autograder.report.untrusted import MESSAGE, one_line
 from autograder.sandbox import walls
@@ -71,7 +72,7 @@ def run(options: Options) -> int:
             _must_stand(workers)
             done = _grade(options, workers, plans)
     _print(options, done, time.monotonic() - started)
-    lost = passed_over or any(score.status == "unreadable" for score in done.scores)
+    lost = passed_over or any(row.status == "unreadable" for row in done.rows)
     return 1 if lost else 0
 
 
@@ -87,7 +88,7 @@ def _must_stand(workers: Class) -> None:
 class _Done:
     """What is printed of a run."""
 
-    scores: Sequence[Score]
+    rows: Sequence[Row]
     reused: int
     resumed: int
     look_again: Mapping[tuple[str, str], Sequence[str]]
@@ -119,10 +120,10 @@ def _grade(options: Options, workers: Class, plans: Mapping[str, Plan]) -> _Done
                 print(json_line(graded.score), flush=True)
 
         wanted = _wanted(options, slugs)
-        scores = grade_class(
+        rows = grade_class(
             workers, wanted, plans, output, force=options.force, on_result=on_result, on_look_again=look_again.update
         )
-        return _Done(scores, counts["reused"], counts["resumed"], look_again)
+        return _Done(rows, counts["reused"], counts["resumed"], look_again)
 
 
 def _wanted(options: Options, slugs: Sequence[str]) -> Iterator[Submission]:
@@ -141,20 +142,20 @@ def _count(options: Options, slugs: Sequence[str]) -> int:
 
 
 def _print(options: Options, done: _Done, seconds: float) -> None:
-    for score in done.scores:
-        if score.status == "unreadable":
-            say(f"could not grade {score.student}: {score.reason}")
-    again = "\n".join(filter(None, (pointers_text(done.scores), look_again_text(done.look_again))))
+    for row in done.rows:
+        if row.status == "unreadable":
+            say(f"could not grade {row.student}: {row.reason}")
+    again = "\n".join(filter(None, (pointers_text(done.rows), look_again_text(done.look_again))))
     if options.as_json:
         print(again, file=sys.stderr, end="\n" if again else "")
         return
     color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    print(class_table(done.scores, width=max(80, shutil.get_terminal_size((120, 40)).columns), color=color))
+    print(class_table(done.rows, width=max(80, shutil.get_terminal_size((120, 40)).columns), color=color))
     print(again, end="\n" if again else "")
     reused = f", {done.reused} of them unchanged since an earlier run and not run again (--force does)"
     resumed = f", {done.resumed} of them before the run was interrupted"
     print(
-        f"{len(done.scores)} submissions in {seconds:.1f} s{reused if done.reused else ''}"
+        f"{len(done.rows)} submissions in {seconds:.1f} s{reused if done.reused else ''}"
         f"{resumed if done.resumed else ''}."
     )
     where = one_line(str(options.out), MESSAGE)

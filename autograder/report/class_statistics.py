@@ -1,4 +1,4 @@
-"""What a class's scores say together: counts, averages, checks, beliefs, and which submissions to look at."""
+"""What a class's rows say together: counts, averages, checks, beliefs, and which submissions to look at."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Final
 
-from autograder.models import Check, CheckResult, CheckStatus, Exercise, Score
+from autograder.models import Check, CheckStatus, Exercise
 from autograder.report import words
+from autograder.report.rows import Row, Verdict
 
 BINS: Final = 10
 """Parts of the distribution; full marks are one more."""
@@ -67,7 +68,7 @@ class BeliefTally:
     belief: str
     truth: str
     see: str
-    scores: tuple[Score, ...]
+    rows: tuple[Row, ...]
     """Their submissions, by student."""
     checks: tuple[tuple[CheckTally, int], ...]
     """The checks that showed it, in the exercise's order, and in how many submissions."""
@@ -77,7 +78,7 @@ class BeliefTally:
 class Trouble:
     """A submission to look at."""
 
-    score: Score
+    row: Row
     kinds: tuple[str, ...]
     times_median: float
     """Its run time over the median of those graded; 0 where there is none."""
@@ -90,7 +91,7 @@ class ExerciseStatistics:
     """One exercise, over the whole class."""
 
     exercise: Exercise
-    scores: tuple[Score, ...]
+    rows: tuple[Row, ...]
     """Every submission, by student."""
     graded: int
     not_started: int
@@ -110,19 +111,19 @@ class ExerciseStatistics:
 
 
 def class_statistics(
-    scores: Iterable[Score],
+    rows: Iterable[Row],
     exercises: Mapping[str, Exercise],
     look_again: Mapping[tuple[str, str], Sequence[str]] | None = None,
 ) -> tuple[ExerciseStatistics, ...]:
     """Return the statistics of each exercise that somebody handed in, in the order of ``exercises``.
 
     Args:
-        scores: in any order; of several for the same student and exercise, the last counts.
-        exercises: by slug; every score's is among them.
+        rows: in any order; of several for the same student and exercise, the last counts.
+        exercises: by slug; every row's is among them.
         look_again: by student and exercise, the checks whose marks, given by hand, wait for another look.
     """
-    latest = {(score.student, score.exercise): score for score in scores}
-    by_exercise: dict[str, list[Score]] = {slug: [] for slug in exercises}
+    latest = {row.key: row for row in rows}
+    by_exercise: dict[str, list[Row]] = {slug: [] for slug in exercises}
     for key in sorted(latest):
         by_exercise[key[1]].append(latest[key])
     again = look_again or {}
@@ -130,25 +131,25 @@ def class_statistics(
 
 
 def _statistics(
-    exercise: Exercise, scores: tuple[Score, ...], look_again: Mapping[tuple[str, str], Sequence[str]]
+    exercise: Exercise, rows: tuple[Row, ...], look_again: Mapping[tuple[str, str], Sequence[str]]
 ) -> ExerciseStatistics:
-    graded = [score for score in scores if score.status == "graded"]
-    marks = [score.score or 0.0 for score in graded]
-    seconds = median([score.duration_s for score in graded]) if graded else 0.0
+    graded = [row for row in rows if row.status == "graded"]
+    marks = [row.score or 0.0 for row in graded]
+    seconds = median([row.duration_s for row in graded]) if graded else 0.0
     checks = _checks(exercise, graded)
     return ExerciseStatistics(
         exercise=exercise,
-        scores=scores,
+        rows=rows,
         graded=len(graded),
-        not_started=sum(score.status == "not_started" for score in scores),
-        unreadable=sum(score.status == "unreadable" for score in scores),
-        out_of_time=sum(any(result.status == "timeout" for result in score.checks) for score in graded),
+        not_started=sum(row.status == "not_started" for row in rows),
+        unreadable=sum(row.status == "unreadable" for row in rows),
+        out_of_time=sum(any(verdict.status == "timeout" for verdict in row.checks) for row in graded),
         mean=fmean(marks) if marks else None,
         median=median(marks) if marks else None,
         bins=_bins(marks, exercise.max_score),
         checks=checks,
         beliefs=_beliefs(exercise, graded, checks),
-        troubles=_troubles(scores, seconds, look_again),
+        troubles=_troubles(rows, seconds, look_again),
         seconds=seconds,
     )
 
@@ -163,11 +164,11 @@ def _bin(mark: float, highest: float) -> int:
     return BINS if mark >= highest else min(int(mark / highest * BINS + 1e-9), BINS - 1)
 
 
-def _checks(exercise: Exercise, graded: Sequence[Score]) -> tuple[CheckTally, ...]:
+def _checks(exercise: Exercise, graded: Sequence[Row]) -> tuple[CheckTally, ...]:
     counts = {check.id: Counter[CheckStatus]() for check in exercise.checks}
-    for score in graded:
-        for result in score.checks:
-            counts[result.id][result.status] += 1
+    for row in graded:
+        for verdict in row.checks:
+            counts[verdict.id][verdict.status] += 1
     passed = [count["passed"] for count in counts.values()]
     least, most = min(passed, default=0), max(passed, default=0)
     return tuple(
@@ -183,56 +184,56 @@ def _checks(exercise: Exercise, graded: Sequence[Score]) -> tuple[CheckTally, ..
     )
 
 
-def _beliefs(exercise: Exercise, graded: Sequence[Score], checks: Sequence[CheckTally]) -> tuple[BeliefTally, ...]:
-    shown: dict[str, list[tuple[Score, CheckResult]]] = {}
-    for score in graded:
-        for result in score.checks:
-            if result.status != "passed" and result.misconception:
-                shown.setdefault(result.misconception, []).append((score, result))
+def _beliefs(exercise: Exercise, graded: Sequence[Row], checks: Sequence[CheckTally]) -> tuple[BeliefTally, ...]:
+    shown: dict[str, list[tuple[Row, Verdict]]] = {}
+    for row in graded:
+        for verdict in row.checks:
+            if verdict.status != "passed" and verdict.misconception:
+                shown.setdefault(verdict.misconception, []).append((row, verdict))
     order = {name: place for place, name in enumerate(exercise.misconceptions)}
     tallies = [_belief(exercise, name, found, checks) for name, found in shown.items()]
-    return tuple(sorted(tallies, key=lambda tally: (-len(tally.scores), order.get(tally.id, len(order)), tally.id)))
+    return tuple(sorted(tallies, key=lambda tally: (-len(tally.rows), order.get(tally.id, len(order)), tally.id)))
 
 
 def _belief(
-    exercise: Exercise, name: str, found: Sequence[tuple[Score, CheckResult]], checks: Sequence[CheckTally]
+    exercise: Exercise, name: str, found: Sequence[tuple[Row, Verdict]], checks: Sequence[CheckTally]
 ) -> BeliefTally:
     known, (_, first) = exercise.misconceptions.get(name), found[0]
-    counts = Counter(result.id for _, result in found)
+    counts = Counter(verdict.id for _, verdict in found)
     return BeliefTally(
         id=name,
         belief=known.belief if known else first.belief or name.replace("_", " "),
         truth=known.truth if known else first.truth,
         see=known.see if known else first.see,
-        scores=tuple({score.student: score for score, _ in found}.values()),
+        rows=tuple({row.student: row for row, _ in found}.values()),
         checks=tuple((tally, counts[tally.check.id]) for tally in checks if counts[tally.check.id]),
     )
 
 
 def _troubles(
-    scores: Iterable[Score], seconds: float, look_again: Mapping[tuple[str, str], Sequence[str]]
+    rows: Iterable[Row], seconds: float, look_again: Mapping[tuple[str, str], Sequence[str]]
 ) -> tuple[Trouble, ...]:
     found = []
-    for score in scores:
-        by_hand = tuple(look_again.get((score.student, score.exercise), ()))
-        more = [kind for kind, there in ((BY_HAND, by_hand), (POINTED, score.look)) if there]
-        kinds = tuple(sorted((*_kinds(score, seconds), *more), key=_KINDS.index))
+    for row in rows:
+        by_hand = tuple(look_again.get(row.key, ()))
+        more = [kind for kind, there in ((BY_HAND, by_hand), (POINTED, row.look)) if there]
+        kinds = tuple(sorted((*_kinds(row, seconds), *more), key=_KINDS.index))
         if kinds:
-            found.append(Trouble(score, kinds, _ratio(score, seconds), by_hand))
-    return tuple(sorted(found, key=lambda trouble: (_KINDS.index(trouble.kinds[0]), trouble.score.student)))
+            found.append(Trouble(row, kinds, _ratio(row, seconds), by_hand))
+    return tuple(sorted(found, key=lambda trouble: (_KINDS.index(trouble.kinds[0]), trouble.row.student)))
 
 
-def _kinds(score: Score, seconds: float) -> tuple[str, ...]:
-    if score.status != "graded":
-        return ("unreadable",) if score.status == "unreadable" else ()
-    statuses = {result.status for result in score.checks}
+def _kinds(row: Row, seconds: float) -> tuple[str, ...]:
+    if row.status != "graded":
+        return ("unreadable",) if row.status == "unreadable" else ()
+    statuses = {verdict.status for verdict in row.checks}
     kinds = {_WORTH_A_LOOK[status] for status in statuses if status in _WORTH_A_LOOK}
-    if statuses == {"error"} and words.shared_trouble(score.checks):
+    if row.does_not_run:
         kinds.add("does not run")
-    if score.duration_s >= max(SLOW * seconds, _SLOW_SECONDS):
+    if row.duration_s >= max(SLOW * seconds, _SLOW_SECONDS):
         kinds.add("slow")
     return tuple(sorted(kinds, key=_KINDS.index))
 
 
-def _ratio(score: Score, seconds: float) -> float:
-    return score.duration_s / seconds if seconds else 0.0
+def _ratio(row: Row, seconds: float) -> float:
+    return row.duration_s / seconds if seconds else 0.0

@@ -1,6 +1,7 @@
 """The class report: what an instructor looks at after a class was graded.
 
 One static page, drawn with the feedback page's own machinery: no script, no request, every name and message escaped.
+It is drawn a block of students at a time, so that a class of twenty thousand is never held as one text.
 """
 
 from __future__ import annotations
@@ -8,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
-from typing import Final, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from markupsafe import Markup
 
-from autograder.models import CheckResult, Exercise, Score
+from autograder.models import Exercise
 from autograder.report import words
 from autograder.report.class_statistics import (
     SLOW,
@@ -23,38 +24,43 @@ from autograder.report.class_statistics import (
     Trouble,
     class_statistics,
 )
-from autograder.report.html import base_url, render
+from autograder.report.html import base_url, drawn
 from autograder.report.places import section_name
+from autograder.report.rows import PROBLEM, Row
 from autograder.report.untrusted import one_line
 
 BLOCK: Final = 250
 """Rows of a table; more are put in folded blocks, which a browser need not lay out."""
+_FEW: Final = 12
+"""Students of one belief that stand open."""
 _NAME: Final = 60
-_REASON: Final = 500
 _SIGN_CLASSES: Final = {"✓": "y", "✗": "n", "…": "w"}
 _T = TypeVar("_T")
 
+Address: TypeAlias = Callable[[Row], str]
+"""From a submission to the relative URL of its feedback page."""
+
 
 def class_page(
-    scores: Iterable[Score],
+    rows: Iterable[Row],
     exercises: Mapping[str, Exercise],
     *,
-    address: Callable[[Score], str],
+    address: Address,
     book_url: str = "",
     look_again: Mapping[tuple[str, str], Sequence[str]] | None = None,
-) -> str:
-    """Return the class report as one HTML document; the same for the same scores, in whatever order they come.
+) -> Iterator[str]:
+    """Yield the class report, one HTML document, in parts; the same for the same rows, in whatever order they come.
 
     Args:
-        scores: of several for the same student and exercise, the last counts.
-        exercises: by slug; every score's is among them.
+        rows: of several for the same student and exercise, the last counts.
+        exercises: by slug; every row's is among them.
         address: returns the relative URL of a submission's feedback page.
         book_url: where the book is; without it, sections are named and not linked.
         look_again: by student and exercise, the checks whose marks, given by hand, wait for another look.
     """
-    found = class_statistics(scores, exercises, look_again)
+    found = class_statistics(rows, exercises, look_again)
     handed_in = {statistics.exercise.slug for statistics in found}
-    return render(
+    return drawn(
         "classroom.html",
         headline=_headline(found),
         sections=[_section(statistics, address) for statistics in found],
@@ -66,7 +72,6 @@ def class_page(
         share=words.share,
         counted=counted,
         thousands="{:,}".format,
-        block_name=_block_name,
         slow=words.number(SLOW),
     )
 
@@ -77,9 +82,9 @@ def counted(count: int, noun: str, plural: str = "") -> str:
 
 
 def _headline(found: Sequence[ExerciseStatistics]) -> str:
-    students = {score.student for statistics in found for score in statistics.scores}
+    students = {row.student for statistics in found for row in statistics.rows}
     graded = sum(statistics.graded for statistics in found)
-    submissions = sum(len(statistics.scores) for statistics in found)
+    submissions = sum(len(statistics.rows) for statistics in found)
     if not found:
         return "Nothing was handed in."
     return f"{counted(submissions, 'submission')} of {counted(len(students), 'student')}, {graded:,} graded."
@@ -97,7 +102,7 @@ class Student:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Entry:
     """A submission in the table of all."""
 
     student: Student
@@ -117,6 +122,22 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
+class Block(Generic[_T]):
+    """Students that are drawn together."""
+
+    name: str
+    """Its first and last student."""
+    items: Sequence[_T]
+    view: Callable[[_T], Any]
+    """Returns what is drawn of an item: made when the block is, and dropped with it."""
+    folded: bool
+
+    def entries(self) -> Iterator[Any]:
+        """Yield what is drawn."""
+        return map(self.view, self.items)
+
+
+@dataclass(frozen=True, slots=True)
 class Bar:
     """A bar of the picture of scores, in the units of its drawing."""
 
@@ -133,7 +154,9 @@ class Belief:
     belief: str
     truth: str
     see: str
-    students: list[Student]
+    count: int
+    """Of students."""
+    students: list[Block[Row]]
     shown_by: str
 
 
@@ -149,12 +172,21 @@ class Section:
     checks: list[tuple[CheckTally, str]]
     """Each check, and in words how those did who did not pass."""
     beliefs: list[Belief]
-    looks: list[list[Look]]
-    rows: list[list[Row]]
+    looks: list[Block[Trouble]]
+    rows: list[Block[Row]]
 
 
-def _section(statistics: ExerciseStatistics, address: Callable[[Score], str]) -> Section:
-    students = {score.student: _student(score, address) for score in statistics.scores}
+def _section(statistics: ExerciseStatistics, address: Address) -> Section:
+    def student(row: Row) -> Student:
+        return Student(_name(row), address(row))
+
+    def entry(row: Row) -> Entry:
+        strip = _strip(row) if row.status == "graded" else Markup(row.status.replace("_", " "))
+        return Entry(student(row), words.marks_of(row), strip)
+
+    def look(trouble: Trouble) -> Look:
+        return Look(student(trouble.row), trouble.kinds, _time(trouble), _reason(trouble))
+
     return Section(
         statistics=statistics,
         numbers=list(_numbers(statistics)),
@@ -166,24 +198,25 @@ def _section(statistics: ExerciseStatistics, address: Callable[[Score], str]) ->
                 tally.belief,
                 tally.truth,
                 tally.see,
-                [students[score.student] for score in tally.scores],
+                len(tally.rows),
+                _blocks(tally.rows, student, few=_FEW),
                 _shown_by(tally),
             )
             for tally in statistics.beliefs
         ],
-        looks=_by_kind([_look(trouble, students[trouble.score.student]) for trouble in statistics.troubles]),
-        rows=_blocks([_row(score, students[score.student]) for score in statistics.scores]),
+        looks=_by_kind(statistics.troubles, look),
+        rows=_blocks(statistics.rows, entry),
     )
 
 
-def _student(score: Score, address: Callable[[Score], str]) -> Student:
-    return Student(one_line(score.student, _NAME).strip() or "(a blank name)", address(score))
+def _name(row: Row) -> str:
+    return one_line(row.student, _NAME).strip() or "(a blank name)"
 
 
 def _numbers(statistics: ExerciseStatistics) -> Iterator[tuple[str, str]]:
     yield "mean", _points(statistics.mean)
     yield "median", _points(statistics.median)
-    yield "handed in", f"{len(statistics.scores):,}"
+    yield "handed in", f"{len(statistics.rows):,}"
     yield "graded", f"{statistics.graded:,}"
     yield "not started", f"{statistics.not_started:,}"
     yield "unreadable", f"{statistics.unreadable:,}"
@@ -199,71 +232,69 @@ def _lost(tally: CheckTally) -> str:
 
 
 def _shown_by(belief: BeliefTally) -> str:
-    everyone = len(belief.scores)
+    everyone = len(belief.rows)
     return "; ".join(
         f"check {tally.number}, {tally.check.title}" + (f" ({count:,} of {everyone:,})" if count < everyone else "")
         for tally, count in belief.checks
     )
 
 
-def _look(trouble: Trouble, student: Student) -> Look:
-    score = trouble.score
-    reason = words.first_problem(score) or words.headline(score)
-    if score.look:
-        reason = f"{'; '.join(score.look)}; {reason}"
+def _reason(trouble: Trouble) -> str:
+    row = trouble.row
+    reason = row.problem or words.headline(row)
+    if row.look:
+        reason = f"{row.look}; {reason}"
     if trouble.by_hand:
         changed = (
             f"the code or the automatic score changed since a mark was given by hand ({', '.join(trouble.by_hand)})"
         )
         reason = f"{changed}; {reason}"
-    return Look(student, trouble.kinds, _time(trouble), one_line(reason, _REASON))
+    return one_line(reason, PROBLEM)
 
 
 def _time(trouble: Trouble) -> str:
     if not {"out of time", "slow"} & set(trouble.kinds):
         return ""
     times = f", {trouble.times_median:,.0f} × the median" if trouble.times_median >= SLOW else ""
-    return f"{trouble.score.duration_s:.2g} s{times}"
+    return f"{trouble.row.duration_s:.2g} s{times}"
 
 
-def _blocks(rows: list[_T]) -> list[list[_T]]:
-    return [rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK)]
+def _blocks(rows: Sequence[Row], view: Callable[[Row], Any], few: int = BLOCK) -> list[Block[Row]]:
+    return [
+        Block(_span(part[0], part[-1]), part, view, folded=len(rows) > few)
+        for part in (rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK))
+    ]
 
 
-def _by_kind(looks: list[Look]) -> list[list[Look]]:
-    if len(looks) <= BLOCK:
-        return _blocks(looks)
-    return [block for _, group in groupby(looks, key=lambda look: look.kinds[0]) for block in _blocks(list(group))]
+def _by_kind(troubles: Sequence[Trouble], view: Callable[[Trouble], Look]) -> list[Block[Trouble]]:
+    folded = len(troubles) > BLOCK
+    groups = [list(group) for _, group in groupby(troubles, key=lambda trouble: trouble.kinds[0])]
+    return [
+        Block(f"{part[0].kinds[0]}: {_span(part[0].row, part[-1].row)}", part, view, folded)
+        for group in (groups if folded else [list(troubles)] if troubles else [])
+        for part in (group[start : start + BLOCK] for start in range(0, len(group), BLOCK))
+    ]
 
 
-def _block_name(block: Sequence[Row | Look]) -> str:
-    first, last = block[0], block[-1]
-    names = first.student.name if first is last else f"{first.student.name} – {last.student.name}"
-    return f"{first.kinds[0]}: {names}" if isinstance(first, Look) else names
+def _span(first: Row, last: Row) -> str:
+    return _name(first) if first is last else f"{_name(first)} – {_name(last)}"
 
 
 # ---------------------------------------------------------------------------- students
 
 
-def _row(score: Score, student: Student) -> Row:
-    strip = _strip(score.checks) if score.status == "graded" else Markup(score.status.replace("_", " "))
-    return Row(student, words.marks_of(score), strip)
-
-
-def _strip(checks: Sequence[CheckResult]) -> Markup:
+def _strip(row: Row) -> Markup:
     # One element for each run of equal signs: a class of thousands has a hundred thousand of them.
-    signs = "".join(map(words.mark, checks))
+    signs = "".join(map(words.mark, row.checks))
     runs = (Markup("<b class={}>{}</b>").format(_SIGN_CLASSES[sign], "".join(run)) for sign, run in groupby(signs))
-    return Markup('<span class="strip" role="img" aria-label="{}">{}</span>').format(
-        _said(checks), Markup("").join(runs)
-    )
+    return Markup('<span class="strip" role="img" aria-label="{}">{}</span>').format(_said(row), Markup("").join(runs))
 
 
-def _said(checks: Sequence[CheckResult]) -> str:
-    lost = [str(number) for number, result in enumerate(checks, 1) if result.status != "passed"]
+def _said(row: Row) -> str:
+    lost = [str(number) for number, verdict in enumerate(row.checks, 1) if verdict.status != "passed"]
     if not lost:
         return "all passed"
-    return "none passed" if len(lost) == len(checks) else f"not passed: {', '.join(lost)}"
+    return "none passed" if len(lost) == len(row.checks) else f"not passed: {', '.join(lost)}"
 
 
 # ----------------------------------------------------------------------------- picture

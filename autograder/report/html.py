@@ -208,6 +208,11 @@ def render(template: str, **values: Any) -> str:
     return _TEMPLATES.get_template(f"{template}.j2").render(values)
 
 
+def drawn(template: str, **values: Any) -> Iterator[str]:
+    """Yield what ``render`` returns in parts, each made when it is asked for."""
+    return _TEMPLATES.get_template(f"{template}.j2").generate(values)
+
+
 def _code_block(source: str, language: str, _attributes: str) -> str:
     return str(colored(source)) if language in ("", "py", "python") else ""
 

@@ -7,10 +7,12 @@ back the same.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final, get_args
 
 from autograder.models import CheckResult, CheckStatus, Reference, Score
@@ -116,6 +118,25 @@ def from_record(data: Mapping[str, Any], texts: dict[str, str] | None = None) ->
         look=_texts(data, "look"),
         crashes=_count(data, "crashes"),
     )
+
+
+def read_records(path: Path, texts: dict[str, str] | None = None) -> dict[tuple[str, str], Score]:
+    """Return the scores of a file of records, by student and exercise; of several for both, the last.
+
+    A line that is no record is passed over, and a file that cannot be read has none.
+
+    Args:
+        path: the file, one record a line.
+        texts: as for ``from_record``; without it, equal texts of this file are held once.
+    """
+    texts = {} if texts is None else texts
+    scores: dict[tuple[str, str], Score] = {}
+    with contextlib.suppress(OSError), open(path, "rb") as stream:
+        for line in stream:
+            with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
+                score = from_record(json.loads(line), texts)
+                scores[score.student, score.exercise] = score
+    return scores
 
 
 def _check_result(data: Any, texts: dict[str, str]) -> CheckResult:

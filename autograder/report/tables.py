@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from typing import Final
 
-from autograder.models import Score
 from autograder.report import words
+from autograder.report.rows import TEXT, Row
 from autograder.report.untrusted import one_line
 
 COLUMNS: Final = (
@@ -19,40 +19,45 @@ _FORMULA: Final = tuple("=+-@\t\r\n＝＋－＠")
 """First characters by which a spreadsheet takes a cell for a formula, or looks behind them for one."""
 
 
-def grades_csv(scores: Sequence[Score]) -> str:
-    """Return a CSV text with a header row, sorted by student and exercise; of several scores for both, the last.
+def grades_csv(rows: Iterable[Row]) -> Iterator[str]:
+    """Yield the lines of a CSV, without their newlines: a header, then by student and exercise; of several for both,
+    the last.
 
     ``failed`` and ``misconceptions`` are ids with a blank between, in the order of the checks; ``score`` is empty where
     there is none. Text that a spreadsheet would run as a formula gets an apostrophe before it.
     """
-    latest = {(score.student, score.exercise): score for score in scores}
+    latest = {row.key: row for row in rows}
+    yield _line(COLUMNS)
+    for key in sorted(latest):
+        yield _line(_cells(latest[key]))
+
+
+def _line(cells: Iterable[str]) -> str:
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(_row(latest[key]) for key in sorted(latest))
+    csv.writer(out, lineterminator="").writerow(cells)
     return out.getvalue()
 
 
-def _row(score: Score) -> list[str]:
-    failed = [result for result in score.checks if result.status != "passed"] if score.status == "graded" else []
-    beliefs = dict.fromkeys(result.misconception for result in failed if result.misconception)
+def _cells(row: Row) -> list[str]:
+    failed = [verdict for verdict in row.checks if verdict.status != "passed"] if row.status == "graded" else []
+    beliefs = dict.fromkeys(verdict.misconception for verdict in failed if verdict.misconception)
     return [
-        _cell(score.student),
-        _cell(score.exercise),
-        score.status,
-        "" if score.score is None else words.number(score.score),
-        words.number(score.max_score),
-        str(sum(result.status == "passed" for result in score.checks)),
-        str(len(score.checks)),
-        _cell(" ".join(result.id for result in failed)),
+        _cell(row.student),
+        _cell(row.exercise),
+        row.status,
+        "" if row.score is None else words.number(row.score),
+        words.number(row.max_score),
+        str(sum(verdict.status == "passed" for verdict in row.checks)),
+        str(len(row.checks)),
+        _cell(" ".join(verdict.id for verdict in failed)),
         _cell(" ".join(beliefs)),
-        _cell(score.reason),
-        _cell("; ".join(score.notes)),
-        _cell(score.seed_id),
-        _cell(score.version),
+        _cell(row.reason),
+        _cell(row.notes),
+        _cell(row.seed_id),
+        _cell(row.version),
     ]
 
 
 def _cell(text: str) -> str:
-    line = one_line(text, 1_000)
+    line = one_line(text, TEXT)
     return f"'{line}" if text.lstrip(" ").startswith(_FORMULA) else line

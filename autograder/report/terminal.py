@@ -19,6 +19,7 @@ from rich.text import Text
 from autograder.models import CheckResult, Score
 from autograder.report import words
 from autograder.report.places import Place, section_name
+from autograder.report.rows import PROBLEM, Row
 from autograder.report.untrusted import cut, one_line, visible
 
 _STYLES: Final = {"✓": "green", "✗": "red", "…": "yellow"}
@@ -26,7 +27,6 @@ _BAR: Final = 40
 _OUTPUT: Final = 1_500
 """Characters of printed output that are shown; the feedback page has more."""
 _LISTED: Final = 30
-_LOOK: Final = 500
 _COLUMNS: Final[tuple[tuple[str, JustifyMethod], ...]] = (
     ("student", "left"),
     ("exercise", "left"),
@@ -63,7 +63,7 @@ def feedback_text(
     for note in score.notes:
         parts.append(_text(f"Note: {one_line(note)}", "dim"))
     for pointer in score.look:
-        parts.append(_text(f"Worth a look: {one_line(pointer, _LOOK)}", "dim"))
+        parts.append(_text(f"Worth a look: {one_line(pointer, PROBLEM)}", "dim"))
     if score.output:
         parts.append(Group(_text("Printed:", "dim"), Padding(_text(cut(score.output, _OUTPUT, 20)), (0, 0, 0, 2))))
     if hints and not words.is_full(score) and score.status != "unreadable":
@@ -151,40 +151,39 @@ def _text(text: str, style: str = "") -> Text:
 # ----------------------------------------------------------------------------- class
 
 
-def class_table(scores: Sequence[Score], *, width: int = 120, color: bool = False) -> str:
+def class_table(rows: Sequence[Row], *, width: int = 120, color: bool = False) -> str:
     """Return a table of a class, one row a submission, by student then exercise, and a summary line below.
 
     Args:
-        scores: the submissions' scores, in any order.
+        rows: the submissions, in any order.
         width: columns; what does not fit is cut with an ellipsis.
         color: whether to add ANSI colors.
     """
-    rows = [_row(score) for score in sorted(scores, key=lambda score: (score.student, score.exercise))]
+    lines = [_line(row) for row in sorted(rows, key=lambda row: row.key)]
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for (name, justify), columns in zip(_COLUMNS, _widths(rows, width), strict=True):
+    for (name, justify), columns in zip(_COLUMNS, _widths(lines, width), strict=True):
         table.add_column(name, no_wrap=True, overflow="ellipsis", justify=justify, width=columns)
-    for row in rows:
-        table.add_row(*row)
-    return _draw([table, Text(), _text(summary(scores))], width, color)
+    for line in lines:
+        table.add_row(*line)
+    return _draw([table, Text(), _text(summary(rows))], width, color)
 
 
-def _widths(rows: Sequence[Sequence[Text]], width: int) -> list[int]:
+def _widths(lines: Sequence[Sequence[Text]], width: int) -> list[int]:
     """Return the columns' widths: names take up to a fifth each, score and checks what they need, the last the rest."""
-    wanted = [max([len(name), *(row[column].cell_len for row in rows)]) for column, (name, _) in enumerate(_COLUMNS)]
+    wanted = [max([len(name), *(line[column].cell_len for line in lines)]) for column, (name, _) in enumerate(_COLUMNS)]
     names = [min(columns, max(8, width // 5)) for columns in wanted[:2]]
     left = width - sum(names) - sum(wanted[2:4]) - _GAP * (len(_COLUMNS) - 1)
     return [*names, *wanted[2:4], min(wanted[4], max(8, left))]
 
 
-def _row(score: Score) -> tuple[Text, ...]:
+def _line(row: Row) -> tuple[Text, ...]:
     strip = Text()
-    for result in score.checks if score.status == "graded" else ():
-        strip.append(words.mark(result), _STYLES[words.mark(result)])
-    style = "green" if words.is_full(score) else "red" if score.status == "unreadable" else ""
-    problem = one_line(words.first_problem(score))
+    for verdict in row.checks if row.status == "graded" else ():
+        strip.append(words.mark(verdict), _STYLES[words.mark(verdict)])
+    style = "green" if words.is_full(row) else "red" if row.status == "unreadable" else ""
     return (
-        Text(one_line(score.student, 200)), Text(one_line(score.exercise)), Text(words.marks_of(score), style), strip,
-        Text(problem),
+        Text(one_line(row.student, 200)), Text(one_line(row.exercise)), Text(words.marks_of(row), style), strip,
+        Text(one_line(row.problem)),
     )  # fmt: skip
 
 
@@ -205,38 +204,38 @@ def look_again_text(found: Mapping[tuple[str, str], Sequence[str]]) -> str:
     return "\n".join([head, *lines[:_LISTED], *more])
 
 
-def pointers_text(scores: Iterable[Score]) -> str:
+def pointers_text(rows: Iterable[Row]) -> str:
     """Return one line on each submission whose code an instructor may want to look at; "" where there is none."""
-    found = sorted((score.student, score.exercise, "; ".join(score.look)) for score in scores if score.look)
+    found = sorted((row.student, row.exercise, row.look) for row in rows if row.look)
     if not found:
         return ""
     lines = [
-        f"  {one_line(student, 200)}: {one_line(exercise)}: {one_line(look, _LOOK)}"
-        for student, exercise, look in found
+        f"  {one_line(student, 200)}: {one_line(exercise)}: {one_line(look, PROBLEM)}"
+        for student, exercise, look in found[:_LISTED]
     ]
-    more = [f"  and {len(lines) - _LISTED} more, which the class report lists"] if len(lines) > _LISTED else []
-    return "\n".join(["Code to look at; no mark depends on it:", *lines[:_LISTED], *more])
+    more = [f"  and {len(found) - _LISTED} more, which the class report lists"] if len(found) > _LISTED else []
+    return "\n".join(["Code to look at; no mark depends on it:", *lines, *more])
 
 
-def summary(scores: Sequence[Score]) -> str:
+def summary(rows: Sequence[Row]) -> str:
     """Return how many were graded, their mean, how many could not be, and the time they took, in one line."""
-    graded = [score for score in scores if score.status == "graded"]
+    graded = [row for row in rows if row.status == "graded"]
     parts = [f"{len(graded)} graded"]
     if graded:
         parts.append(f"mean {_mean(graded)}")
     for status, label in (("not_started", "not started"), ("unreadable", "unreadable")):
-        if count := sum(score.status == status for score in scores):
+        if count := sum(row.status == status for row in rows):
             parts.append(f"{count} {label}")
-    parts.append(f"{sum(score.duration_s for score in scores):.3g} s of run time")
+    parts.append(f"{sum(row.duration_s for row in rows):.3g} s of run time")
     return " · ".join(parts)
 
 
-def _mean(scores: Sequence[Score]) -> str:
-    highest = {score.max_score for score in scores}
+def _mean(graded: Sequence[Row]) -> str:
+    highest = {row.max_score for row in graded}
     if len(highest) == 1:
-        mean = sum(score.score or 0.0 for score in scores) / len(scores)
+        mean = sum(row.score or 0.0 for row in graded) / len(graded)
         return f"{mean:.3g}/{words.number(highest.pop())}"
-    shares = [(score.score or 0.0) / score.max_score for score in scores if score.max_score]
+    shares = [(row.score or 0.0) / row.max_score for row in graded if row.max_score]
     return f"{100 * sum(shares) / len(shares):.3g}%"
 
 

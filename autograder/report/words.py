@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, Protocol
 
 from autograder.models import CheckResult, CheckStatus, Score
 
@@ -26,7 +26,39 @@ _FILE: Final = re.compile(r"\A[^:]*\.(?:ipynb|py): ")
 """The file that a reason begins with; a table names the student beside it."""
 
 
-def mark(result: CheckResult) -> str:
+class Judged(Protocol):
+    """What became of a check: of its result, or of what a row keeps of it."""
+
+    @property
+    def status(self) -> CheckStatus:
+        """What became of it."""
+
+
+class Marked(Protocol):
+    """A submission with its marks: its score, or what a row keeps of it."""
+
+    @property
+    def status(self) -> str:
+        """Whether it was graded."""
+
+    @property
+    def score(self) -> float | None:
+        """Its points."""
+
+    @property
+    def max_score(self) -> float:
+        """The points that there are."""
+
+    @property
+    def reason(self) -> str:
+        """One line for the whole submission."""
+
+    @property
+    def checks(self) -> Sequence[Judged]:
+        """Its checks, in the exercise's order."""
+
+
+def mark(result: Judged) -> str:
     """Return ✓ for a check that passed, … for one without an answer, ✗ for the others."""
     if result.status == "passed":
         return "✓"
@@ -58,17 +90,17 @@ def earned(score: Score, result: CheckResult) -> str:
     return f"{number(result.earned)} of {points(result.points)}"
 
 
-def marks_of(score: Score) -> str:
+def marks_of(score: Marked) -> str:
     """Return a score as "8/10"; a dash where there is none."""
     return "–" if score.score is None else f"{number(score.score)}/{number(score.max_score)}"
 
 
-def is_full(score: Score) -> bool:
+def is_full(score: Marked) -> bool:
     """Return whether nothing is left to earn."""
     return score.score is not None and score.score >= score.max_score and score.status == "graded"
 
 
-def headline(score: Score) -> str:
+def headline(score: Marked) -> str:
     """Return one sentence on how the submission did."""
     passed = sum(result.status == "passed" for result in score.checks)
     if score.status == "unreadable":

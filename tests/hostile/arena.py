@@ -14,8 +14,9 @@ from host import host, picture
 from autograder.collect import collect
 from autograder.models import Exercise, Score
 from autograder.notebooks import submission_notebook
-from autograder.pipeline import Class, Output, grade_class
+from autograder.pipeline import RECORDS, Class, Output, grade_class
 from autograder.plan import Plan, recorded_plan
+from autograder.report.records import read_records
 
 HONEST = submission_notebook(OTHER, OTHER.solution)
 """Handed in after each attack: of the other exercise, whose time budget is the real one."""
@@ -56,9 +57,9 @@ def fight(attacks: Sequence[Attack], seconds: float, folder: Path) -> Fight:
         output = Output(made.out, f"sqlite:///{made.out / 'gradebook.db'}")
         before = picture(made)
         with Class(workers=1) as workers:
-            scores = grade_class(workers, collect(made.tree, [STEP.slug, OTHER.slug]), plans(seconds), output)
+            grade_class(workers, collect(made.tree, [STEP.slug, OTHER.slug]), plans(seconds), output)
         after = picture(made)
-        by_student = {score.student: score for score in scores}
+        by_student = {student: score for (student, _), score in read_records(made.out / RECORDS).items()}
         named = {attack.name: f"{number:03}" for number, attack in enumerate(attacks)}
         in_book = _gradebook(made.out / "gradebook.db")
         points = {name: in_book[f"{student}a"] for name, student in named.items()}

@@ -11,7 +11,8 @@ from attack import OTHER, PRELUDE, SIGNATURE, STEP
 from autograder.collect import collect
 from autograder.models import Score
 from autograder.notebooks import submission_notebook
-from autograder.pipeline import Class, Output, grade_class
+from autograder.pipeline import RECORDS, Class, Output, grade_class
+from autograder.report.records import read_records
 from autograder.sandbox.runner import MAX_TIMEOUTS
 
 SECONDS = 0.8
@@ -38,8 +39,8 @@ def grade(folder: Path, size: int) -> dict[str, Score]:
         hand_in(folder / "class", f"{number:03}", exercise, submission_notebook(exercise, source))
     output = Output(folder / "out", f"sqlite:///{folder / 'gradebook.db'}")
     with Class(workers=2) as workers:
-        scores = grade_class(workers, collect(folder / "class", [STEP.slug, OTHER.slug]), plans(SECONDS), output)
-    return {score.student: score for score in scores}
+        grade_class(workers, collect(folder / "class", [STEP.slug, OTHER.slug]), plans(SECONDS), output)
+    return {student: score for (student, _), score in read_records(output.folder / RECORDS).items()}
 
 
 @pytest.mark.parametrize("size", [12, pytest.param(60, marks=pytest.mark.long)])
