@@ -106,13 +106,15 @@ class Reader:
 class Records:
     """The records of the last run, read once, and open for their lines."""
 
-    def __init__(self, path: Path) -> None:
-        """Read the file; one that is missing or cannot be read has no records."""
+    def __init__(self, path: Path | None) -> None:
+        """Read the file; one that is missing, or cannot be read, or is not asked for, has no records."""
         self.known: dict[Key, Known] = {}
         """The last of each student and exercise; the caller takes them out."""
         self.count = 0
         """Its lines, whatever is in them."""
         self._descriptor = -1
+        if path is None:
+            return
         with suppress(OSError):
             self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
             self._read()
@@ -130,9 +132,9 @@ class Records:
         with open(self._descriptor, "rb", closefd=False) as stream:
             yield from stream
 
-    def line(self, known: Known) -> bytes:
-        """Return a record's line, without its end."""
-        return os.pread(self._descriptor, known.length, known.start)
+    def line(self, start: int, length: int) -> bytes:
+        """Return a line, or what is at that place."""
+        return os.pread(self._descriptor, length, start)
 
     def close(self) -> None:
         """Close the file."""

@@ -10,6 +10,7 @@ from typing import Final
 from urllib.parse import quote, urlsplit
 
 from autograder.models import Score
+from autograder.report.rows import Row
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_ /.,=@~-]+")
 
@@ -43,11 +44,11 @@ class Output:
             return self.book
         return quote(os.fsencode(os.path.relpath(self.folder / self.book, page.parent))) + "/"
 
-    def feedback(self, score: Score) -> Path:
+    def feedback(self, score: Score | Row) -> Path:
         """Return the path of a submission's feedback page."""
         return self.folder / "feedback" / score.student / score.exercise / f"{score.exercise}.html"
 
-    def autograded(self, score: Score) -> Path:
+    def autograded(self, score: Score | Row) -> Path:
         """Return the path of a submission's graded notebook, which nbgrader's formgrader reads."""
         return self.folder / "autograded" / score.student / score.exercise / f"{score.exercise}.ipynb"
 
@@ -64,7 +65,7 @@ class Output:
         """The path of the class report."""
         return self.folder / "report" / "index.html"
 
-    def feedback_address(self, score: Score) -> str:
+    def feedback_address(self, score: Score | Row) -> str:
         """Return the URL of a submission's feedback page, relative to the class report."""
         below = self.feedback(score).relative_to(self.folder)
         return "../" + quote(os.fsencode(below.as_posix()))

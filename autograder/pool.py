@@ -263,7 +263,7 @@ class _Stream(Generic[_R]):
         return least if len(least.given) <= _fits(task) else None
 
     def _take_over(self) -> None:
-        """Let workers that are free do what waits behind another's slow task; that one is told, and does not begin it."""
+        """Let workers that are free do what waits behind another's slow task; that one is told not to begin it."""
         workers = list(self._pool._workers)
         for worker in workers:
             if not worker.given:

@@ -6,14 +6,15 @@ Of a student's there is nothing in them but bytes and texts.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.collect import Handed
-from autograder.models import Score, Submission
+from autograder.models import CheckResult, Score, Submission
 from autograder.output import Output
 from autograder.recognize import Pattern
 from autograder.reference.expectations import Expectations
+from autograder.report.rows import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +57,11 @@ class Done:
     """What came of a task."""
 
     number: int
+    row: Row
     score: Score
+    """Without the texts of its checks."""
     line: bytes
-    """The score's record."""
+    """Its record; b"" where it is the one that the task had."""
     code: str
     """Hash of the student's own code: what a mark given by hand is for."""
     pages: tuple[str, str] | None = None
@@ -92,3 +95,9 @@ def unread(work: Handed | Submission, why: str) -> Submission:
     """Return what was handed in as a submission of which nothing is read, and why."""
     digest = work.digest if isinstance(work, Handed) else work.content_hash
     return Submission(work.student, work.exercise, work.path, content_hash=digest, unreadable=why)
+
+
+def without_texts(score: Score) -> Score:
+    """Return what a gradebook takes of a score: marks and reasons, and none of the texts that only pages show."""
+    checks = tuple(CheckResult(one.id, "", one.points, one.earned, one.status) for one in score.checks)
+    return replace(score, checks=checks, output="")

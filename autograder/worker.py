@@ -33,9 +33,10 @@ from autograder.output import Output
 from autograder.plan import Plan
 from autograder.report.html import feedback_page
 from autograder.report.records import from_record, json_line
+from autograder.report.rows import row_of
 from autograder.sandbox.runner import MAX_LOST
 from autograder.sandbox.zygote import SandboxError
-from autograder.tasks import Done, Fault, Layers, Orders, TakeBack, Task, Told, unread
+from autograder.tasks import Done, Fault, Layers, Orders, TakeBack, Task, Told, unread, without_texts
 from autograder.untrusted_files import Refused, read_bytes
 
 PRELOAD: Final = ("IPython.core.inputtransformer2",)
@@ -86,7 +87,7 @@ class Station:
         work = task.work
         submission = work if isinstance(work, Submission) else read_handed(work)
         plan = self._plans[submission.exercise]
-        score, line = _score_of(task.record), task.record
+        score, line = _score_of(task.record), b""
         if score is None:
             score = counted(_tried(plan, submission, self._cage), _score_of(task.before))
             line = json_line(score).encode()
@@ -99,11 +100,9 @@ class Station:
                     files.write(self._output.feedback(score), pages[0])
                     files.write(self._output.autograded(score), pages[1])
                 pages = None
-        return Done(task.number, score, line, code_hash(submission, own), pages)
+        return Done(task.number, row_of(score), without_texts(score), line, code_hash(submission, own), pages)
 
-    def _pages(
-        self, output: Output, plan: Plan, score: Score, own: tuple[Cell, ...], data: bytes
-    ) -> tuple[str, str]:
+    def _pages(self, output: Output, plan: Plan, score: Score, own: tuple[Cell, ...], data: bytes) -> tuple[str, str]:
         book = output.book_from(output.feedback(score))
         page = feedback_page(score, plan.exercise, own, book_url=book)
         return page, graded_notebook(data, plan.exercise, score)
