@@ -38,16 +38,19 @@ _AHEAD: Final = 64 * 2**10
 _TRIES: Final = 2
 _SLOW_SECONDS: Final = 0.1
 """A worker that is at its task for so long does not begin the one behind it in the moment in which it is taken over."""
+_LAST_SECONDS: Final = 2.0
+"""How long a run that is stopped half-way waits for what is under way: those results count."""
 _END_SECONDS: Final = 15.0
 """A worker whose confined process is cold ends once that is warm."""
 _PACKAGES: Final = str(Path(__file__).resolve().parent.parent)
-_START: Final = (
+START: Final = (
     f"import sys; sys.path.insert(0, {_PACKAGES!r}); from autograder.worker import main; "
     "main(int(sys.argv[1]), sys.argv[2] == '1')"
 )
 _ENDED_TWICE: Final = (
     "the grading process ended twice while this was graded; if the machine was short of memory, grade it again"
 )
+_ENDING: Final = "the grading processes end by themselves; if the machine is short of memory, use fewer (--workers)"
 _R = TypeVar("_R")
 
 
@@ -58,13 +61,18 @@ class PoolError(CourseError):
 class Worker:
     """The pool's end of one grading process."""
 
-    def __init__(self, *, walled: bool) -> None:
-        """Start it; its confined process warms up while the caller goes on."""
+    def __init__(self, *, walled: bool, start: str = START) -> None:
+        """Start it; its confined process warms up while the caller goes on.
+
+        Args:
+            walled: as for ``Class``.
+            start: what its interpreter runs; only tests have another.
+        """
         ours, theirs = socket.socketpair()
         with theirs:
             # A new interpreter, and no fork of this one, which may hold torch, threads and an open gradebook.
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-W", "ignore", "-c", _START, str(theirs.fileno()), str(int(walled))],
+                [sys.executable, "-P", "-W", "ignore", "-c", start, str(theirs.fileno()), str(int(walled))],
                 pass_fds=(theirs.fileno(),),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -137,14 +145,17 @@ class Class:
             SandboxError: they are not what they must be.
         """
         self.start()
-        connection = self._workers[0].connection
-        try:
-            connection.send(Layers())
-            answer = connection.recv()
-        except (EOFError, OSError):
-            raise PoolError("a grading process ended before it was ready") from None
-        _raise_fault(answer)
-        return tuple(answer.names)
+        for _ in range(_TRIES + 1):
+            worker = self._workers[0]
+            try:
+                worker.connection.send(Layers())
+                answer = worker.connection.recv()
+            except (EOFError, OSError):
+                self._replace(worker)
+                continue
+            _raise_fault(answer)
+            return tuple(answer.names)
+        raise PoolError(_ENDING)
 
     def grade(
         self, submissions: Iterable[Handed | Submission], plans: Mapping[str, Plan]
@@ -174,10 +185,10 @@ class Class:
         run = _Stream(self, iter(jobs), orders, arrived)
         try:
             yield from run.results()
-        finally:
-            # Whoever stops half-way closes what the workers write to: none may be at it still.
-            if any(worker.given for worker in self._workers):
-                self.stop()
+        except BaseException:
+            run.wind_up()
+            self.stop()  # whoever stops half-way closes what the workers write to: none may be at it still
+            raise
 
     # ------------------------------------------------------------------------- steps
 
@@ -213,7 +224,7 @@ class _Stream(Generic[_R]):
         self._open: dict[int, _Job[_R]] = {}
         self._next: deque[Task] = deque()
         """Tasks that wait for a worker; those of one that died come first."""
-        self._more = True
+        self._more, self._ending = True, False
         self._deaths = 0
 
     def results(self) -> Iterator[_R]:
@@ -228,6 +239,19 @@ class _Stream(Generic[_R]):
                 self._hear(None if self._more else _SLOW_SECONDS)
             elif not self._more:
                 return
+
+    def wind_up(self) -> None:
+        """Take what the workers come to within a moment; what is not begun is not begun any more."""
+        self._more, self._ending = False, True
+        self._next.clear()
+        workers = self._pool._workers
+        for worker in workers:
+            while len(worker.given) > 1:
+                self._send(worker, TakeBack(worker.given.pop().number))
+        until = time.monotonic() + _LAST_SECONDS
+        with contextlib.suppress(CourseError, OSError):  # the first trouble is the one that is told
+            while any(worker.given for worker in workers) and (left := until - time.monotonic()) > 0:
+                self._hear(left)
 
     def _give_out(self) -> None:
         while self._next or (self._more and len(self._line) < WINDOW):
@@ -315,8 +339,10 @@ class _Stream(Generic[_R]):
             job.lost += 1
             if job.lost == _TRIES:
                 given[0] = job.task = replace(given[0], work=unread(given[0].work, _ENDED_TWICE), record=b"")
+        if self._ending:
+            raise PoolError("a grading process ended")
         if self._deaths > _TRIES or (given and job.lost > _TRIES):
-            raise PoolError("the grading processes end by themselves; if the machine is short of memory, use fewer")
+            raise PoolError(_ENDING)
         self._next.extendleft(reversed(given))
         assert self._orders is not None
         self._send(self._pool._replace(worker), self._orders)

@@ -208,13 +208,17 @@ def serve(connection: Connection, cage: Cage, stations: list[Station]) -> None:
             elif isinstance(message, TakeBack):
                 waiting = deque(task for task in waiting if task.number != message.number)
             else:
-                connection.send(_answer(message, cage, stations))
+                _send(connection, _answer(message, cage, stations))
         try:
             answer: Done | Fault = stations[-1].grade(waiting.popleft())
         except OSError as error:
             answer = Fault(sentence(error))
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the loop's next step sees that it is over
-            connection.send(answer)
+        _send(connection, answer)
+
+
+def _send(connection: Connection, answer: Done | Layers | Fault) -> None:
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the loop's next step sees that it is over
+        connection.send(answer)
 
 
 def _answer(message: Any, cage: Cage, stations: list[Station]) -> Layers | Fault:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
+import socket
 import sqlite3
 import subprocess
 import sys
 import threading
 from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +25,9 @@ from nbgrader.api import Gradebook
 from sqlalchemy import Engine, event
 from sqlalchemy.exc import OperationalError
 
-from autograder import catalog, gradebook_db, pipeline
+from autograder import catalog, gradebook_db, pipeline, worker
 from autograder.attempt import ungraded
+from autograder.collect import handed_in
 from autograder.errors import CourseError
 from autograder.files import replacing
 from autograder.gradebook import read_scores, url_of
@@ -33,10 +36,12 @@ from autograder.models import Cell, Reference, Score, Submission
 from autograder.notebooks import submission_notebook
 from autograder.pipeline import Class, Graded, Output, grade_class
 from autograder.plan import Plan
+from autograder.pool import Worker
 from autograder.reference.expectations import Expectations
 from autograder.report.rows import Row
 from autograder.report.terminal import look_again_text
 from autograder.sandbox.zygote import SandboxError
+from autograder.worker import serve
 
 RIGHT = "def halve(x):\n    return x / 2\n"
 WRONG = "def halve(x):\n    return x // 2\n"
@@ -56,16 +61,37 @@ class Cage:
     def drop(self) -> None:
         self.dropped += 1
 
+    def layers(self) -> tuple[str, ...]:
+        return ("bubblewrap",)
+
+
+class Thread(Worker):
+    """Stands for a grading process: the same loop over the same kind of socket, in a thread."""
+
+    def __init__(self) -> None:
+        ours, theirs = socket.socketpair()
+        self.connection, self.given, self.since = Connection(ours.detach()), deque(), 0.0
+        self._thread = threading.Thread(target=self._serve, args=(Connection(theirs.detach()),))
+        self._thread.start()
+
+    def _serve(self, connection: Connection) -> None:
+        cage: Any = Cage()
+        with connection, contextlib.suppress(Stopped):
+            serve(connection, cage, [])
+
+    def end(self) -> None:
+        self.connection.close()
+        self._thread.join()
+
 
 class Workers(Class):
     """Two workers without a confined process; what grades in their place counts whom it graded."""
 
     def __init__(self) -> None:
-        self.walled = True
-        self._cages: Any = deque([Cage(), Cage()])
-        self._free = threading.Semaphore(2)
-        self._pool = ThreadPoolExecutor(2)
-        self._window = 4
+        super().__init__(workers=2)
+
+    def _started(self) -> Worker:
+        return Thread()
 
 
 @pytest.fixture
@@ -93,7 +119,7 @@ def graded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         earned = sum(check.earned for check in checks)
         return replace(blank, status="graded", score=earned, checks=checks, sandbox=("bubblewrap",))
 
-    monkeypatch.setattr(pipeline, "grade_one", grade)
+    monkeypatch.setattr(worker, "grade_one", grade)
     monkeypatch.setattr(pipeline, "BATCH", 2)
     return students
 
@@ -181,7 +207,7 @@ def test_a_run_interrupted_at_any_file_ends_as_if_it_had_not_been(
         monkeypatch.setattr(os, "replace", stop)
         try:
             run(workers, second, plan, output)
-        except Stopped:
+        except (Stopped, CourseError):  # of this process, or of a worker, whose end is met with another try
             return True, output
         finally:
             monkeypatch.setattr(os, "replace", real)
@@ -200,7 +226,7 @@ def test_a_run_interrupted_at_any_file_ends_as_if_it_had_not_been(
         run(workers, second, plan, output)
         assert state(output) == whole
         moment += 1
-    assert moment == 8  # two pages of two students, the copy, the report, the marks, the records
+    assert moment == 9  # two pages of two students, the copy, the report, the marks, the records, what is kept in mind
 
 
 def test_pages_of_work_that_was_taken_back_are_not_left_over(workers: Workers, plan: Plan, tmp_path: Path):
@@ -434,7 +460,7 @@ def test_a_submission_whose_confined_process_was_lost_is_tried_once_more(
     times: int, status: str, tries: int, end: str,
 ):  # fmt: skip
     calls, grade = lose(times, status)
-    monkeypatch.setattr(pipeline, "grade_one", grade)
+    monkeypatch.setattr(worker, "grade_one", grade)
     (submission, _) = hand_in(plan, tmp_path / "in", ada=RIGHT)
     (row,) = run(workers, [submission], plan, out_of(tmp_path / "out"))
     assert len(calls) == tries
@@ -458,7 +484,7 @@ def test_what_loses_two_confined_processes_in_one_try_is_not_tried_again(
         checks = tuple(replace(check, status=end) for check, end in zip(blank.checks, ends, strict=True))
         return replace(blank, status="graded", score=0.0, checks=checks)
 
-    monkeypatch.setattr(pipeline, "grade_one", grade)
+    monkeypatch.setattr(worker, "grade_one", grade)
     (submission, _) = hand_in(plan, tmp_path / "in", ada=RIGHT)
     (row,) = run(workers, [submission], plan, out_of(tmp_path / "out"))
     assert seen == [0]
@@ -475,7 +501,7 @@ def test_a_second_try_begins_with_the_process_that_was_lost(
         seen.append(lost)
         return grade(plan, submission, cage)
 
-    monkeypatch.setattr(pipeline, "grade_one", noted)
+    monkeypatch.setattr(worker, "grade_one", noted)
     (submission, _) = hand_in(plan, tmp_path / "in", ada=RIGHT)
     run(workers, [submission], plan, out_of(tmp_path / "out"))
     assert (len(calls), seen) == (2, [0, 1])
@@ -484,7 +510,7 @@ def test_a_second_try_begins_with_the_process_that_was_lost(
 def test_a_confined_process_that_does_not_start_is_tried_once_more(
     workers: Workers, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, graded: list[str]
 ):
-    real, calls = pipeline.grade_one, []
+    real, calls = worker.grade_one, []
 
     def grade(plan: Plan, submission: Submission, cage: Any, lost: int = 0) -> Score:
         calls.append(submission.student)
@@ -492,10 +518,30 @@ def test_a_confined_process_that_does_not_start_is_tried_once_more(
             raise SandboxError("the confined process is gone")
         return real(plan, submission, cage, lost)
 
-    monkeypatch.setattr(pipeline, "grade_one", grade)
+    monkeypatch.setattr(worker, "grade_one", grade)
     (submission, _) = hand_in(plan, tmp_path / "in", ada=RIGHT)
     (score,) = run(workers, [submission], plan, out_of(tmp_path / "out"))
     assert (calls, score.score) == (["ada", "ada"], 3.0)
+
+
+@pytest.mark.parametrize("place", ["grade_one", "read_handed", "feedback_page", "graded_notebook"])
+def test_a_fault_of_the_grader_costs_one_submission(
+    workers: Workers, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+):
+    hand_in(plan, tmp_path / "in", **CLASS)
+    real, left = getattr(worker, place), [1]
+
+    def faulty(*args: Any, **more: Any) -> Any:
+        if "cy" in repr(args) and left.pop() if left else False:
+            raise RuntimeError("a bug")
+        return real(*args, **more)
+
+    monkeypatch.setattr(worker, place, faulty)
+    rows = grade_class(workers, handed_in(tmp_path / "in", ["halve"]), {"halve": plan}, out_of(tmp_path / "out"))
+    assert [row.student for row in rows] == list(CLASS)
+    assert [row.student for row in rows if row.status == "unreadable"] == ["cy"]
+    assert rows[2].reason == "the grader failed on it: RuntimeError: a bug"
+    assert {"cy", "dan"} <= {path.name for path in (tmp_path / "out/feedback").iterdir()}
 
 
 # -------------------------------------------------------------------- marks by hand

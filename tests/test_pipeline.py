@@ -175,23 +175,6 @@ def test_another_seed_is_another_run(workers, plans, tmp_path: Path):
     assert seen[0].score.seed_id == "seed:8"
 
 
-def test_a_fault_of_the_grader_costs_one_submission(workers, plans, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    from autograder import pipeline
-
-    real = pipeline.grade_one
-
-    def faulty(plan, submission, cage, lost=0):
-        if submission.student == "01":
-            raise RuntimeError("a bug")
-        return real(plan, submission, cage, lost)
-
-    monkeypatch.setattr(pipeline, "grade_one", faulty)
-    submissions = [submitted(tmp_path / "in", f"{n:02}", STEP.solution) for n in range(4)]
-    scores = grade_class(workers, submissions, plans, output(tmp_path / "out"))
-    assert [score.score for score in scores] == [10.0, None, 10.0, 10.0]
-    assert scores[1].reason == "the grader failed on it: RuntimeError: a bug"
-
-
 def test_a_python_file_is_graded_and_shown_in_the_graded_notebook(workers, plans, tmp_path: Path):
     path = tmp_path / "grad_scaler_step.py"
     path.write_text(STEP.solution)
