@@ -105,12 +105,14 @@ def grade_class(
         CourseError: another run is writing there, the gradebook cannot be used, a file cannot be written.
         OSError: as for CourseError, before anything was graded.
     """
+    # Where no run has been, there is something to run; and where the walls do not stand, not even the folder is made.
+    made = None if output.folder.exists() else _ready(workers, plans)
     output.folder.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as stack:
         for lock, what in _locks(output):
             stack.enter_context(locked(lock, what))
         journal = stack.enter_context(Journal(output.folder, forced=force))
-        run = stack.enter_context(_Run(workers, plans, output, journal, force=force))
+        run = stack.enter_context(_Run(workers, plans, made, output, journal, force=force))
         try:
             found = run.grade(submissions, on_result)
         except (CourseError, OSError) as error:
@@ -125,6 +127,14 @@ def grade_class(
             raise
     on_look_again(found)
     return run.rows
+
+
+def _ready(workers: Class, plans: Mapping[str, Plan] | Prospect) -> Mapping[str, Plan]:
+    """Start the workers, and return the plans, which are made meanwhile; SandboxError where the walls do not stand."""
+    workers.start()
+    made = plans.plans() if isinstance(plans, Prospect) else plans
+    workers.layers()
+    return made
 
 
 def _locks(output: Output) -> Iterator[tuple[Path, str]]:
@@ -142,6 +152,7 @@ class _Run:
         self,
         workers: Class,
         plans: Mapping[str, Plan] | Prospect,
+        made: Mapping[str, Plan] | None,
         output: Output,
         journal: Journal,
         *,
@@ -150,7 +161,7 @@ class _Run:
         self.rows: list[Row] = []
         self.begun = False
         """Whether a worker was given something to do."""
-        self._workers, self._plans, self._output, self._journal = workers, plans, output, journal
+        self._workers, self._plans, self._made, self._output, self._journal = workers, plans, made, output, journal
         self._outlines = plans.outlines() if isinstance(plans, Prospect) else plans
         self._exercises: dict[str, Exercise] = {slug: plan.exercise for slug, plan in self._outlines.items()}
         self._terms = {slug: _terms(plan) for slug, plan in self._outlines.items()}
@@ -259,10 +270,8 @@ class _Run:
         return code_hash(submission, own_cells(submission.cells, self._exercises[work.exercise]))
 
     def _orders(self) -> Orders:
-        """Start the workers, and return what they are told: called before the first task is given out."""
-        self._workers.start()
-        plans = self._plans.plans() if isinstance(self._plans, Prospect) else self._plans
-        self._workers.layers()  # raises where they do not stand
+        """Return what the workers are told; called before the first task is given out."""
+        plans = _ready(self._workers, self._plans) if self._made is None else self._made
         self._gradebook.open()  # raises where it cannot be written
         self.begun = True
         return orders_of(plans, self._output)

@@ -7,6 +7,7 @@ its task is given out once more. Results come as soon as they are there, and are
 from __future__ import annotations
 
 import contextlib
+import json
 import math
 import os
 import selectors
@@ -25,9 +26,10 @@ from typing import Final, Generic, Self, TypeVar
 
 from autograder.collect import Handed
 from autograder.errors import CourseError
-from autograder.models import Submission
+from autograder.models import Score, Submission
 from autograder.output import Output
 from autograder.plan import Plan
+from autograder.report.records import from_record
 from autograder.sandbox.zygote import SandboxError
 from autograder.tasks import Done, Fault, Layers, Orders, TakeBack, Task, Told, unread
 
@@ -159,15 +161,16 @@ class Class:
 
     def grade(
         self, submissions: Iterable[Handed | Submission], plans: Mapping[str, Plan]
-    ) -> Generator[Done, None, None]:
-        """Yield what came of each submission, in the order in which they come; no page is written.
+    ) -> Generator[Score, None, None]:
+        """Yield the score of each submission, in the order in which they come; no page is written.
 
         Args:
             submissions: may be endless.
             plans: by exercise.
         """
         orders = orders_of(plans)
-        yield from self.stream(map(Task, submissions), lambda: orders, lambda task, done: done)
+        for done in self.stream(map(Task, submissions), lambda: orders, lambda task, done: done):
+            yield from_record(json.loads(done.line))
 
     def stream(
         self, jobs: Iterable[Task | _R], orders: Callable[[], Orders], arrived: Callable[[Task, Done], _R]
