@@ -2,7 +2,7 @@
 
 Whether a file was written since is seen by its identity, size and time; a mark given by hand in formgrader is such a
 writing, and is honored by comparing everything as if nothing were known. So is a gradebook of another address, a copy
-that was put back, an exercise whose text is another, and whatever else this cannot be sure of.
+that was put back, a course with another exercise, and whatever else this cannot be sure of.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Kept:
 
         Args:
             output: the run's.
-            exercises: by slug; what of them stands in the gradebook and the report matters.
+            exercises: of the course, by slug.
         """
         self._path, self._records = output.folder / FILE, output.folder / "records.jsonl"
         self._output, self._exercises = output, exercises
@@ -71,14 +71,14 @@ class Kept:
         try:
             with open(gradebook, "rb") as stream:
                 head = stream.read(100)
-            return [str(gradebook), _of(gradebook), head[_COUNTER].hex(), _of(self._records), self._texts()]
+            return [str(gradebook), _of(gradebook), head[_COUNTER].hex(), _of(self._records), self._course()]
         except OSError:
             return None
 
-    def _texts(self) -> str:
-        # The version of an exercise is of all that can change a mark; other texts stand in the gradebook as well.
-        texts = [(slug, one.version, one.title, one.statement, *one.hints) for slug, one in self._exercises.items()]
-        return hashlib.sha256(f"{__version__} {texts!r}".encode()).hexdigest()
+    def _course(self) -> str:
+        # The report names every exercise of the course, those that nobody handed in as well.
+        versions = [(slug, one.version) for slug, one in self._exercises.items()]
+        return hashlib.sha256(f"{__version__} {versions!r}".encode()).hexdigest()
 
 
 def _of(path: Path) -> list[int]:

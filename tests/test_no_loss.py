@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import json
 import os
-import socket
 import sqlite3
 import subprocess
 import sys
 import threading
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +20,7 @@ import tiny_exercise
 from nbgrader.api import Gradebook
 from sqlalchemy import Engine, event
 from sqlalchemy.exc import OperationalError
+from stand_in import Cage, Threads
 
 from autograder import catalog, gradebook_db, pipeline, worker
 from autograder.attempt import ungraded
@@ -36,12 +33,10 @@ from autograder.models import Cell, Reference, Score, Submission
 from autograder.notebooks import submission_notebook
 from autograder.pipeline import Class, Graded, Output, grade_class
 from autograder.plan import Plan
-from autograder.pool import Worker
 from autograder.reference.expectations import Expectations
 from autograder.report.rows import Row
 from autograder.report.terminal import look_again_text
 from autograder.sandbox.zygote import SandboxError
-from autograder.worker import serve
 
 RIGHT = "def halve(x):\n    return x / 2\n"
 WRONG = "def halve(x):\n    return x // 2\n"
@@ -53,50 +48,9 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
     return Plan(exercise, Expectations("seed:1", Reference("solutions/halve.py", "cpu", ""), {}))
 
 
-class Cage:
-    """Stands for a worker's confined process."""
-
-    dropped = 0
-
-    def drop(self) -> None:
-        self.dropped += 1
-
-    def layers(self) -> tuple[str, ...]:
-        return ("bubblewrap",)
-
-
-class Thread(Worker):
-    """Stands for a grading process: the same loop over the same kind of socket, in a thread."""
-
-    def __init__(self) -> None:
-        ours, theirs = socket.socketpair()
-        self.connection, self.given, self.since = Connection(ours.detach()), deque(), 0.0
-        self._thread = threading.Thread(target=self._serve, args=(Connection(theirs.detach()),))
-        self._thread.start()
-
-    def _serve(self, connection: Connection) -> None:
-        cage: Any = Cage()
-        with connection, contextlib.suppress(Stopped):
-            serve(connection, cage, [])
-
-    def end(self) -> None:
-        self.connection.close()
-        self._thread.join()
-
-
-class Workers(Class):
-    """Two workers without a confined process; what grades in their place counts whom it graded."""
-
-    def __init__(self) -> None:
-        super().__init__(workers=2)
-
-    def _started(self) -> Worker:
-        return Thread()
-
-
 @pytest.fixture
-def workers() -> Iterator[Workers]:
-    with Workers() as started:
+def workers() -> Iterator[Class]:
+    with Threads(Stopped) as started:
         yield started
 
 
@@ -158,7 +112,7 @@ class Stopped(BaseException):
 
 
 def test_a_run_interrupted_after_any_submission_ends_as_if_it_had_not_been(
-    workers: Workers, plan: Plan, tmp_path: Path, graded: list[str]
+    workers: Class, plan: Plan, tmp_path: Path, graded: list[str]
 ):
     submissions = hand_in(plan, tmp_path / "in", **CLASS)
     run(workers, submissions, plan, out_of(tmp_path / "whole"))
@@ -187,7 +141,7 @@ def test_a_run_interrupted_after_any_submission_ends_as_if_it_had_not_been(
 
 
 def test_a_run_interrupted_at_any_file_ends_as_if_it_had_not_been(
-    workers: Workers, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workers: Class, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     first = hand_in(plan, tmp_path / "in", **CLASS)
     second = hand_in(plan, tmp_path / "in2", **{**CLASS, "ben": RIGHT, "cy": WRONG})
@@ -229,7 +183,7 @@ def test_a_run_interrupted_at_any_file_ends_as_if_it_had_not_been(
     assert moment == 9  # two pages of two students, the copy, the report, the marks, the records, what is kept in mind
 
 
-def test_pages_of_work_that_was_taken_back_are_not_left_over(workers: Workers, plan: Plan, tmp_path: Path):
+def test_pages_of_work_that_was_taken_back_are_not_left_over(workers: Class, plan: Plan, tmp_path: Path):
     output = out_of(tmp_path / "out")
     run(workers, hand_in(plan, tmp_path / "in", ada=RIGHT), plan, output)
     before = state(output)
@@ -244,7 +198,7 @@ def test_pages_of_work_that_was_taken_back_are_not_left_over(workers: Workers, p
     assert state(output) == before
 
 
-def test_what_was_half_written_is_swept_up(workers: Workers, plan: Plan, tmp_path: Path):
+def test_what_was_half_written_is_swept_up(workers: Class, plan: Plan, tmp_path: Path):
     output = out_of(tmp_path / "out")
     submissions = hand_in(plan, tmp_path / "in", **CLASS)
     with pytest.raises(Stopped):
@@ -256,7 +210,7 @@ def test_what_was_half_written_is_swept_up(workers: Workers, plan: Plan, tmp_pat
     assert not list(output.folder.rglob(".writing-*"))
 
 
-def test_force_goes_on_with_what_force_began(workers: Workers, plan: Plan, tmp_path: Path, graded: list[str]):
+def test_force_goes_on_with_what_force_began(workers: Class, plan: Plan, tmp_path: Path, graded: list[str]):
     output = out_of(tmp_path / "out")
     submissions = hand_in(plan, tmp_path / "in", **CLASS)
     run(workers, submissions, plan, output)
@@ -277,7 +231,7 @@ def test_force_goes_on_with_what_force_began(workers: Workers, plan: Plan, tmp_p
 # ------------------------------------------------------------------- what goes wrong
 
 
-def test_a_database_that_goes_away_costs_no_score(workers: Workers, plan: Plan, tmp_path: Path, graded: list[str]):
+def test_a_database_that_goes_away_costs_no_score(workers: Class, plan: Plan, tmp_path: Path, graded: list[str]):
     submissions = hand_in(plan, tmp_path / "in", **CLASS)
     output = out_of(tmp_path / "out")
 
@@ -301,7 +255,7 @@ def test_a_database_that_goes_away_costs_no_score(workers: Workers, plan: Plan, 
 
 
 def test_a_locked_gradebook_costs_no_score(
-    workers: Workers, plan: Plan, tmp_path: Path, graded: list[str], monkeypatch: pytest.MonkeyPatch
+    workers: Class, plan: Plan, tmp_path: Path, graded: list[str], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(gradebook_db, "WAIT_S", 0.05)
     submissions = hand_in(plan, tmp_path / "in", **CLASS)
@@ -321,7 +275,7 @@ def test_a_locked_gradebook_costs_no_score(
 
 
 def test_a_gradebook_that_cannot_be_written_is_refused_before_anything_is_graded(
-    workers: Workers, plan: Plan, tmp_path: Path, graded: list[str]
+    workers: Class, plan: Plan, tmp_path: Path, graded: list[str]
 ):
     submissions = hand_in(plan, tmp_path / "in", **CLASS)
     output = out_of(tmp_path / "out")
@@ -337,7 +291,7 @@ def test_a_gradebook_that_cannot_be_written_is_refused_before_anything_is_graded
 
 @pytest.mark.parametrize("name", ["halve.html", "halve.ipynb", "grades.csv", "index.html", "records.jsonl"])
 def test_a_full_disk_is_named_and_the_marks_of_before_are_whole(
-    workers: Workers, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    workers: Class, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ):
     output = out_of(tmp_path / "out")
     run(workers, hand_in(plan, tmp_path / "in", **CLASS), plan, output)
@@ -379,7 +333,7 @@ def path_of(descriptor: int) -> str:
 
 
 def test_two_graders_are_kept_apart_by_folder_and_by_gradebook(
-    workers: Workers, plan: Plan, tmp_path: Path, graded: list[str]
+    workers: Class, plan: Plan, tmp_path: Path, graded: list[str]
 ):
     submissions = hand_in(plan, tmp_path / "in", **CLASS)
     output = out_of(tmp_path / "out")
@@ -398,7 +352,7 @@ def test_two_graders_are_kept_apart_by_folder_and_by_gradebook(
     run(workers, submissions, plan, output)
 
 
-def test_the_gradebook_is_copied_before_a_run_that_changes_it(workers: Workers, plan: Plan, tmp_path: Path):
+def test_the_gradebook_is_copied_before_a_run_that_changes_it(workers: Class, plan: Plan, tmp_path: Path):
     output = out_of(tmp_path / "out")
     backups = output.folder / "backups"
 
@@ -456,7 +410,7 @@ def lose(times: int, status: str) -> tuple[list[int], Any]:
     ],
 )
 def test_a_submission_whose_confined_process_was_lost_is_tried_once_more(
-    workers: Workers, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    workers: Class, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     times: int, status: str, tries: int, end: str,
 ):  # fmt: skip
     calls, grade = lose(times, status)
@@ -471,7 +425,7 @@ def test_a_submission_whose_confined_process_was_lost_is_tried_once_more(
 
 
 def test_what_loses_two_confined_processes_in_one_try_is_not_tried_again(
-    workers: Workers, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workers: Class, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     seen: list[int] = []
 
@@ -492,7 +446,7 @@ def test_what_loses_two_confined_processes_in_one_try_is_not_tried_again(
 
 
 def test_a_second_try_begins_with_the_process_that_was_lost(
-    workers: Workers, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workers: Class, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     seen: list[int] = []
     calls, grade = lose(1, "crashed")
@@ -508,7 +462,7 @@ def test_a_second_try_begins_with_the_process_that_was_lost(
 
 
 def test_a_confined_process_that_does_not_start_is_tried_once_more(
-    workers: Workers, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, graded: list[str]
+    workers: Class, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, graded: list[str]
 ):
     real, calls = worker.grade_one, []
 
@@ -526,7 +480,7 @@ def test_a_confined_process_that_does_not_start_is_tried_once_more(
 
 @pytest.mark.parametrize("place", ["grade_one", "read_handed", "feedback_page", "graded_notebook"])
 def test_a_fault_of_the_grader_costs_one_submission(
-    workers: Workers, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+    workers: Class, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ):
     hand_in(plan, tmp_path / "in", **CLASS)
     real, left = getattr(worker, place), [1]
@@ -547,7 +501,7 @@ def test_a_fault_of_the_grader_costs_one_submission(
 # -------------------------------------------------------------------- marks by hand
 
 
-def test_marks_by_hand_stay_and_are_listed_where_the_code_changed(workers: Workers, plan: Plan, tmp_path: Path):
+def test_marks_by_hand_stay_and_are_listed_where_the_code_changed(workers: Class, plan: Plan, tmp_path: Path):
     output = out_of(tmp_path / "out")
     run(workers, hand_in(plan, tmp_path / "in", **CLASS), plan, output)
     with Gradebook(output.gradebook) as gradebook:
@@ -576,7 +530,7 @@ def test_marks_by_hand_stay_and_are_listed_where_the_code_changed(workers: Worke
             assert gradebook.find_comment("halve_solution", "halve", "halve", student).manual_comment == "Seen."
 
 
-def test_a_new_copy_of_the_same_code_asks_for_nothing(workers: Workers, plan: Plan, tmp_path: Path):
+def test_a_new_copy_of_the_same_code_asks_for_nothing(workers: Class, plan: Plan, tmp_path: Path):
     output = out_of(tmp_path / "out")
     (submission, _) = hand_in(plan, tmp_path / "in", ada=RIGHT)
     run(workers, [submission], plan, output)
