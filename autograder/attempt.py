@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from autograder.grading import Memory
 from autograder.marking import blank, mark, untouched
 from autograder.models import Score, Submission
 from autograder.notebooks import is_untouched
 from autograder.plan import Plan
+from autograder.sandbox.questions import Questions, questions
 from autograder.sandbox.runner import Runner
 from autograder.sandbox.zygote import STUDENT, Limits, Zygote
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a worker keeps of a plan from one submission to the next."""
+
+    plan: Plan
+    questions: Questions
+    memory: Memory
 
 
 class Cage:
@@ -21,7 +32,16 @@ class Cage:
         self._walled, self._preload, self._limits = walled, preload, limits
         self.dropped = 0
         """How many processes were of no more use."""
+        self._known: dict[tuple[int, int], Known] = {}
         self._zygote: Zygote | None = self._start()
+
+    def known(self, plan: Plan) -> Known:
+        """Return what is kept of a plan: as long as it is kept, so is the plan, and no other has its identity."""
+        key = (id(plan.exercise), id(plan.expectations))
+        if key not in self._known:
+            asked = questions(plan.exercise.checks, plan.expectations.checks, self._limits)
+            self._known[key] = Known(plan, asked, Memory())
+        return self._known[key]
 
     def take(self) -> Zygote:
         """Return a warm zygote."""
@@ -59,9 +79,10 @@ def grade_one(plan: Plan, submission: Submission, cage: Cage, lost: int = 0) -> 
         return ungraded(plan, submission, submission.unreadable)
     if is_untouched(submission.cells, plan.exercise):
         return untouched(plan, submission)
-    runner = Runner(cage.take, cage.drop, submission.cells, plan.exercise, lost)
+    known = cage.known(plan)
+    runner = Runner(cage.take, cage.drop, submission.cells, plan.exercise, lost, known.questions)
     try:
-        score = mark(plan, submission, runner)
+        score = mark(plan, submission, runner, known.memory)
     finally:
         runner.close()
     return replace(score, sandbox=cage.layers(), duration_s=round(time.monotonic() - started, 4))

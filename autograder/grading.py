@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from autograder.checks import judge_check, with_misconception
@@ -21,6 +22,83 @@ TEXT_LIMIT: Final = 8_000
 """Characters that a result's texts about one value may have."""
 
 
+class Answers:
+    """What an answer did on all cases of one check; put together when it is asked for."""
+
+    def __init__(self, read: Callable[[], Sequence[Observation]], digest: bytes = b"") -> None:
+        """Keep how to get at it.
+
+        Args:
+            read: returns an observation for each case.
+            digest: of what came from the process: where two are equal, so are the observations. Empty where what was
+                observed is not to be taken for that of another run: it took too long, say.
+        """
+        self.read, self.digest = read, digest
+
+
+Ask = Callable[[Check, Expected], Answers]
+"""Runs all cases of a check on the student's code."""
+
+
+def one_by_one(observe: Observe) -> Ask:
+    """Return what asks for the cases of a check in turn, until one ends the process."""
+
+    def ask(check: Check, expected: Expected) -> Answers:
+        seen = [got for _, got, _ in try_cases(check, expected, observe)]
+        return Answers(lambda: seen)
+
+    return ask
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a check's answers come to."""
+
+    result: CheckResult
+    """Without a misconception."""
+    pattern: Marks
+    """On the fixed cases."""
+    plain: Marks
+    """The same, had each number inside a dict been Python's own."""
+    output: str
+    """The first thing printed."""
+
+
+class Memory:
+    """Judgements by what was judged: the answers of a class repeat. What is judged is a function of nothing else."""
+
+    def __init__(self, size: int = 4096) -> None:
+        """Remember up to ``size`` judgements; the one that was not asked for the longest is forgotten first."""
+        self._size = size
+        self._known: OrderedDict[tuple[str, bytes], Judged] = OrderedDict()
+
+    def judged(self, check: Check, expected: Expected, entry: str, answers: Answers) -> Judged:
+        """Return the judgement on a check's answers."""
+        key = (check.id, answers.digest)
+        if key not in self._known:
+            judged = judge_one(check, expected, entry, answers.read())
+            if not answers.digest:
+                return judged
+            self._known[key] = judged
+            if len(self._known) > self._size:
+                self._known.popitem(last=False)
+        self._known.move_to_end(key)
+        return self._known[key]
+
+
+def judge_one(check: Check, expected: Expected, entry: str, seen: Sequence[Observation]) -> Judged:
+    """Judge a check by what was observed on its cases."""
+    tried = list(zip(expected.cases, seen, expected.observations, strict=True))
+    result, marks = judge_check(check, entry, tried)
+    # Which case ran out of time or memory, and of which first, depends on the machine; that one did does not.
+    late = any(one.ended in ("timeout", "memory", "crashed") for one in seen)
+    pattern: Marks = (TIMEOUT,) * expected.fixed if late else tuple(marks[: expected.fixed])
+    other = [(case, plainly(got), want) for case, got, want in tried]
+    same = late or all(one[1] is two[1] for one, two in zip(tried, other, strict=True))
+    plain = pattern if same else tuple(judge_check(check, entry, other)[1][: expected.fixed])
+    return Judged(_bounded(result), pattern, plain, first_output([one.output for one in seen]))
+
+
 def judge_answer(
     exercise: Exercise,
     expectations: Expectations,
@@ -28,36 +106,43 @@ def judge_answer(
     observe: Observe,
     only: str | None = None,
 ) -> tuple[tuple[CheckResult, ...], Pattern]:
-    """Return every check's result, in order, and the pattern of the answer on the fixed cases.
+    """As ``judge``, for cases that are run one by one; return the results and the pattern alone."""
+    results, pattern, _ = judge(exercise, expectations, patterns, one_by_one(observe), only)
+    return results, pattern
+
+
+def judge(
+    exercise: Exercise,
+    expectations: Expectations,
+    patterns: Mapping[str, Pattern],
+    ask: Ask,
+    only: str | None = None,
+    memory: Memory | None = None,
+) -> tuple[tuple[CheckResult, ...], Pattern, str]:
+    """Return every check's result, in order, the pattern of the answer on the fixed cases, and what was printed first.
 
     Args:
         exercise: the checks.
         expectations: what the reference did on each case.
         patterns: how the known wrong answers fail; empty to name no misconception.
-        observe: runs one case.
+        ask: runs a check's cases.
         only: the id of the one check to judge.
+        memory: of this exercise with these expectations, and no other.
     """
-    results: list[CheckResult] = []
-    pattern: dict[str, Marks] = {}
-    plain: dict[str, Marks] = {}
+    memory = Memory() if memory is None else memory
+    judged: dict[str, Judged] = {}
     for check in exercise.checks:
-        if only is not None and check.id != only:
-            continue
-        expected = expectations.checks[check.id]
-        tried = try_cases(check, expected, observe)
-        result, marks = judge_check(check, exercise.entry, tried)
-        results.append(_bounded(result))
-        # Which case ran out of time or memory, and of which first, depends on the machine; that one did does not.
-        late = any(seen.ended in ("timeout", "memory", "crashed") for _, seen, _ in tried)
-        pattern[check.id] = (TIMEOUT,) * expected.fixed if late else marks[: expected.fixed]
-        other = [(case, plainly(got), want) for case, got, want in tried]
-        same = late or all(one[1] is two[1] for one, two in zip(tried, other, strict=True))
-        plain[check.id] = pattern[check.id] if same else judge_check(check, exercise.entry, other)[1][: expected.fixed]
+        if only is None or check.id == only:
+            expected = expectations.checks[check.id]
+            judged[check.id] = memory.judged(check, expected, exercise.entry, ask(check, expected))
+    pattern = {name: one.pattern for name, one in judged.items()}
+    plain = {name: one.plain for name, one in judged.items()}
     beliefs = recognize(exercise, patterns, pattern)
     if plain != pattern:
         # What fits as it stands comes first; the form itself is no mistake of the plain one, and is not named by it.
         beliefs = {**recognize(exercise, patterns, plain), **beliefs}
-    return tuple(_name(exercise, result, beliefs.get(result.id, "")) for result in results), pattern
+    results = tuple(_name(exercise, one.result, beliefs.get(name, "")) for name, one in judged.items())
+    return results, pattern, first_output([one.output for one in judged.values()])
 
 
 def try_cases(check: Check, expected: Expected, observe: Observe) -> list[tuple[Case, Observation, Observation]]:
@@ -110,14 +195,11 @@ def grade_function(
     only: str | None = None,
 ) -> Score:
     """Grade a function of this very process: a student's own check in their notebook, where no wall is needed."""
-    outputs: list[str] = []
 
     def observe(check: Check, case: Case) -> Observation:
-        seen = observe_here(function, case, check.scenario)
-        outputs.append(seen.output)
-        return seen
+        return observe_here(function, case, check.scenario)
 
-    results, _ = judge_answer(exercise, expectations, patterns, observe, only)
+    results, _, output = judge(exercise, expectations, patterns, one_by_one(observe), only)
     score = Score(
         student="",
         exercise=exercise.slug,
@@ -130,13 +212,13 @@ def grade_function(
         sandbox=(),
         duration_s=0.0,
         version=exercise.version,
-        output=first_output(outputs),
+        output=output,
     )
     if not_started(results):
         return replace(score, status="not_started", reason=f"{exercise.entry} still raises NotImplementedError")
     return score
 
 
-def first_output(outputs: list[str]) -> str:
+def first_output(outputs: Sequence[str]) -> str:
     """Return the first thing printed: with many cases the rest repeats it."""
     return next((text for text in outputs if text), "")

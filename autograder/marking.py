@@ -8,11 +8,12 @@ from dataclasses import replace
 from typing import Literal, Protocol
 
 from autograder import __version__
-from autograder.grading import first_output, judge_answer, not_started, total
+from autograder.grading import Answers, Memory, judge, not_started, total
 from autograder.loaded import Loaded, place
-from autograder.models import Case, Check, CheckResult, Observation, Score, Submission
+from autograder.models import Check, CheckResult, Score, Submission
 from autograder.plan import Plan
 from autograder.pointers import pointers
+from autograder.reference.expectations import Expected
 from autograder.report.untrusted import one_line
 
 
@@ -23,30 +24,23 @@ class Run(Protocol):
     def loaded(self) -> Loaded:
         """What came of the cells, once a case was tried."""
 
-    def observe(self, check: Check, case: Case) -> Observation:
-        """Return what the student's code does on one case of a check; never raises for what the code does."""
+    def answers(self, check: Check, expected: Expected) -> Answers:
+        """Return what the student's code does on the cases of a check; never raises for what the code does."""
 
 
-def mark(plan: Plan, submission: Submission, run: Run) -> Score:
+def mark(plan: Plan, submission: Submission, run: Run, memory: Memory | None = None) -> Score:
     """Judge a submission that has been read and is not the untouched starter.
 
-    ``sandbox`` and ``duration_s`` of the score are the caller's to fill in.
+    ``sandbox`` and ``duration_s`` of the score are the caller's to fill in. ``memory`` is of this very plan.
     """
-    outputs: list[str] = []
-
-    def observe(check: Check, case: Case) -> Observation:
-        seen = run.observe(check, case)
-        outputs.append(seen.output)
-        return seen
-
-    results, _ = judge_answer(plan.exercise, plan.expectations, plan.patterns, observe)
+    results, _, output = judge(plan.exercise, plan.expectations, plan.patterns, run.answers, memory=memory)
     loaded = run.loaded
     notes = (*submission.notes, *loaded.notes, *(f"{place(error)}; the cells after it ran" for error in loaded.errors))
     score = replace(
         blank(plan, submission, "graded", ""),
         score=total(results),
         checks=results,
-        output=first_output([loaded.output, *outputs]),
+        output=loaded.output or output,
         notes=notes,
         look=pointers(submission.cells),
     )

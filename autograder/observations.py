@@ -6,23 +6,23 @@ and for the reference.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import hashlib
 import io
 import linecache
 import os
 import re
+import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import TracebackType
 from typing import Any, Final
 
 from autograder.models import Case, Observation, Opaque, Outcome, Part, Raised, Scalar, Tensor, Value
-from autograder.scenarios import SCENARIOS, Tried
+from autograder.scenarios import SCENARIOS, Built, Scenario, Tried, prepare
 from autograder.tensors import exactly, type_name, without_address
 from autograder.values import BadValue, Budget, decode, encode
 
@@ -56,12 +56,28 @@ def observe(
     that writes to stderr as 0. ``heard`` is told what is captured at once: a run may be ended before it returns.
     """
     run = SCENARIOS[scenario]
+    steps = (partial(_build_and_run, run, function, arguments, device) for arguments in case.calls)
+    return _seen(steps, cell_of, heard)
+
+
+def observe_built(
+    function: Callable[..., Any], calls: Sequence[Built], scenario: str, cell_of: CellOf | None = None
+) -> Observation:
+    """As ``observe``, on calls whose arguments are built already; they are used up by it."""
+    return _seen((partial(SCENARIOS[scenario], function, built) for built in calls), cell_of, None)
+
+
+def _seen(steps: Iterable[Callable[[], Tried]], cell_of: CellOf | None, heard: Heard | None) -> Observation:
     output = Capture(heard)
     with quiet(output):
         # All calls come before the second reading of the first one: a later call may change what an earlier returned.
-        made = [_or_raised(partial(run, function, arguments, device), cell_of) for arguments in case.calls]
+        made = [_or_raised(step, cell_of) for step in steps]
         outcomes = [_or_raised(partial(_read_again, tried), cell_of).outcome for tried in made]
     return Observation(tuple(outcomes), output=output.getvalue())
+
+
+def _build_and_run(run: Scenario, function: Callable[..., Any], arguments: Mapping[str, Value], device: str) -> Tried:
+    return run(function, prepare(arguments, device))
 
 
 def _or_raised(step: Callable[[], Tried], cell_of: CellOf | None) -> Tried:
@@ -101,12 +117,24 @@ class Capture(io.StringIO):
         return super().getvalue()[:OUTPUT_LIMIT]
 
 
-@contextlib.contextmanager
-def quiet(output: io.StringIO) -> Iterator[None]:
-    """Send stdout and stderr into ``output`` and silence warnings."""
-    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+class quiet:
+    """Send stdout and stderr into ``output`` and silence warnings, as long as the ``with`` statement lasts."""
+
+    def __init__(self, output: io.StringIO) -> None:
+        """Change nothing yet."""
+        self._output = output
+        self._warnings = warnings.catch_warnings(action="ignore")
+
+    def __enter__(self) -> None:
+        self._before = sys.stdout, sys.stderr
+        sys.stdout = sys.stderr = self._output
+        self._warnings.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._warnings.__exit__(kind, error, trace)
+        sys.stdout, sys.stderr = self._before
 
 
 _OUT_OF_RANGE: Final = (errno.ERANGE, os.strerror(errno.ERANGE))

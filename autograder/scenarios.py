@@ -23,53 +23,56 @@ class Tried:
     """Reads the returned value once more, when all calls of the case have been made; None where nobody asks."""
 
 
-Scenario = Callable[[Callable[..., Any], Mapping[str, Value], str], Tried]
-"""(the student's function, plain keyword arguments, device) -> the call."""
+Built = tuple[tuple[str, Any], ...]
+"""The keyword arguments of one call, built. A tuple: what is read after the call are the very objects passed in."""
+Scenario = Callable[[Callable[..., Any], Built], Tried]
+"""(the student's function, the arguments) -> the call."""
 
 
-def call(function: Callable[..., Any], arguments: Mapping[str, Value], device: str = "cpu") -> Tried:
+def prepare(arguments: Mapping[str, Value], device: str = "cpu") -> Built:
+    """Return plain keyword arguments, built for one call; they are used up by it."""
+    return tuple(build(dict(arguments), device).items())
+
+
+def call(function: Callable[..., Any], built: Built) -> Tried:
     """Call once; return what came back and what the arguments were afterwards."""
-    built = _built(arguments, device)
     returned = function(**dict(built))
     return Tried(Outcome(returned=plain(returned), after=plain(dict(built))))
 
 
-def kept(function: Callable[..., Any], arguments: Mapping[str, Value], device: str = "cpu") -> Tried:
+def kept(function: Callable[..., Any], built: Built) -> Tried:
     """Call once, keep what came back, and read it again after the other calls of the case.
 
     A list, dict or tensor that the function has for itself, and fills anew at every call, changes with the next call.
     """
-    built = _built(arguments, device)
     returned = function(**dict(built))
     return Tried(Outcome(returned=plain(returned), after=plain(dict(built))), lambda: plain(returned))
 
 
-def overwritten(function: Callable[..., Any], arguments: Mapping[str, Value], device: str = "cpu") -> Tried:
+def overwritten(function: Callable[..., Any], built: Built) -> Tried:
     """Call once, then overwrite the lists and tensors that were passed in, and read the returned value again.
 
     What is returned and shares memory with an input changes with it. It is kept, too, as ``kept`` does.
     """
-    built = _built(arguments, device)
     returned = function(**dict(built))
     before, after = plain(returned), plain(dict(built))
     overwrite(dict(built))
     return Tried(Outcome(returned=before, after=after, later=plain(returned)), lambda: plain(returned))
 
 
-def each(function: Callable[..., Any], arguments: Mapping[str, Value], device: str = "cpu") -> Tried:
+def each(function: Callable[..., Any], built: Built) -> Tried:
     """Call once for every element of the arguments, which are lists of one length; return the list of what came back.
 
     So thousands of inputs are one case. The first exception ends it; what became of the elements is not looked at.
     """
-    built = build(dict(arguments), device)
-    rows = zip(*built.values(), strict=True)
-    returned = [function(**dict(zip(built, row, strict=True))) for row in rows]
+    names = [name for name, _ in built]
+    rows = zip(*(items for _, items in built), strict=True)
+    if len(names) == 1:  # the usual case, and a dict from a pair of tuples takes as long as a short answer
+        (name,) = names
+        returned = [function(**{name: item}) for (item,) in rows]
+    else:
+        returned = [function(**dict(zip(names, row, strict=True))) for row in rows]
     return Tried(Outcome(returned=plain(returned)))
-
-
-def _built(arguments: Mapping[str, Value], device: str) -> tuple[tuple[str, Any], ...]:
-    # A tuple: what is read after the call are the very objects that were passed in.
-    return tuple(build(dict(arguments), device).items())
 
 
 SCENARIOS: Final[Mapping[str, Scenario]] = MappingProxyType(

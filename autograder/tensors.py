@@ -9,6 +9,7 @@ import math
 import re
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Literal
 
@@ -120,7 +121,9 @@ def _are_numbers(items: Sequence[Any]) -> bool:
     kinds = set(map(type, items))
     if not kinds <= {bool, int, float}:
         return False
-    whole = [item for item in items if type(item) is int] if int in kinds else [0]
+    if int not in kinds:
+        return True
+    whole = items if kinds == {int} else [item for item in items if type(item) is int]
     return in_64_bits(min(whole)) and in_64_bits(max(whole))
 
 
@@ -148,25 +151,45 @@ def _scalars(items: list[Any]) -> list[Scalar] | None:
 
 
 def _plain_tensor(value: Any) -> Value:
-    dtype, count = str(value.dtype).removeprefix("torch."), value.numel()
+    torch = _torch()
+    dtype = torch.names.get(value.dtype) or str(value.dtype).removeprefix("torch.")
+    count = value.numel()
     # What is odd about it stands in the name of its type, because that is what a message says.
-    if str(value.layout) != "torch.strided":
+    if value.layout is not torch.strided and str(value.layout) != "torch.strided":
         return Opaque(f"tensor of layout {value.layout}", f"{dtype}, {count} elements")
-    if value.device.type == "meta":
+    where = value.device.type
+    if where == "meta":
         return Opaque("tensor on the meta device", "it has no values")
     if dtype not in DTYPES:
         return Opaque(f"tensor of {dtype}", f"{count} elements")
     if count > MAX_ELEMENTS:
         return Opaque(f"tensor of {count} elements", dtype)
-    return _tensor_of(value, dtype, _numbers_of()(value), "torch")
+    if type(value) is torch.kind and where == "cpu" and len(value.shape) == 1:  # most are, and need no more
+        return _tensor_of(value, dtype, torch.tolist(value), "torch")
+    flat = torch.to(torch.reshape(torch.detach(value), (-1,)), "cpu")
+    return _tensor_of(value, dtype, list(torch.tolist(flat)), "torch")
+
+
+@dataclass(frozen=True, slots=True)
+class _Torch:
+    """What of torch reads a tensor, as it is at the first use."""
+
+    kind: Any
+    names: dict[Any, str]
+    """Of the dtypes, by dtype."""
+    strided: Any
+    detach: Callable[..., Any]
+    reshape: Callable[..., Any]
+    to: Callable[..., Any]
+    tolist: Callable[..., Any]
 
 
 @cache
-def _numbers_of() -> Callable[[Any], list[Any]]:
-    """Return what reads a tensor's elements: torch's own functions, as they are at the first use."""
-    kind = sys.modules["torch"].Tensor
-    detach, reshape, to, tolist = kind.detach, kind.reshape, kind.to, kind.tolist
-    return lambda value: list(tolist(to(reshape(detach(value), (-1,)), "cpu")))
+def _torch() -> _Torch:
+    torch = sys.modules["torch"]
+    kind = torch.Tensor
+    names = {getattr(torch, name): name for name in DTYPES if hasattr(torch, name)}
+    return _Torch(kind, names, getattr(torch, "strided", None), kind.detach, kind.reshape, kind.to, kind.tolist)
 
 
 def _plain_array(value: Any) -> Value:

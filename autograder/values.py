@@ -13,7 +13,8 @@ import math
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, groupby, islice, pairwise
+from itertools import accumulate, groupby, islice
+from operator import sub
 from typing import Any, Final
 
 from autograder.models import Opaque, Scalar, Tensor, Value
@@ -31,6 +32,8 @@ _SHORT: Final = 16
 _NARROW_FROM: Final = 1024
 """A sequence above this length is packed narrowly where it loses nothing: all fp16 patterns are 65,536 numbers."""
 _PACKS: Final = {bool: "?", int: "q", float: "d"}
+_PLAIN: Final = frozenset((float, bool))
+"""What stands in JSON for itself, where it is finite."""
 _NARROW: Final = {"q": "H", "d": "e"}
 _UNPACKS: Final = {"?": bool, "q": int, "d": float, "H": int, "e": float}
 _INT_LIMIT: Final = 2**63
@@ -41,6 +44,8 @@ _SHOWN: Final = 4_000
 _LONG: Final = 4_096
 """Items from which on a pattern is looked for in a sequence."""
 _LONGEST_CYCLE: Final = 512
+_LONG_RUN: Final = 32
+"""Items of a run, on the average, from which on it is found by comparing whole pieces."""
 _WHOLE: Final = 64
 """Items of one container that are shown, at most."""
 _SHOWN_DEPTH: Final = 5
@@ -78,14 +83,16 @@ def encode(value: Value) -> Any:
     if type(value) is dict and all(type(key) is str for key in value):
         return {"dict": {key: encode(item) for key, item in value.items()}}
     if type(value) is Tensor:
-        extra = {"library": value.library, "strided": value.strided, "share": value.share, "bits": value.bits}
-        plain = {"library": "torch", "strided": False, "share": "", "bits": False}
-        return {
-            "tensor": value.dtype,
-            "shape": list(value.shape),
-            "data": _encode_items(value.values),
-            **{key: item for key, item in extra.items() if item != plain[key]},
-        }
+        data = {"tensor": value.dtype, "shape": list(value.shape), "data": _encode_items(value.values)}
+        if value.library != "torch":
+            data["library"] = value.library
+        if value.strided:
+            data["strided"] = True
+        if value.share:
+            data["share"] = value.share
+        if value.bits:
+            data["bits"] = True
+        return data
     if type(value) is Scalar:
         return {"scalar": value.dtype, "value": encode(value.value)}
     if type(value) is Opaque:
@@ -98,7 +105,8 @@ def _encode_items(items: Sequence[Value]) -> Any:
     if len(items) > _SHORT and kinds == {Scalar} and len({item.dtype for item in items}) == 1:
         return {"scalars": items[0].dtype, "data": _encode_items([item.value for item in items])}
     if len(items) <= _SHORT or len(kinds) != 1 or (kind := kinds.pop()) not in _PACKS:
-        return [encode(item) for item in items]
+        as_they_are = kinds <= _PLAIN and (float not in kinds or all(map(math.isfinite, items)))
+        return list(items) if as_they_are else [encode(item) for item in items]
     code = _PACKS[kind]
     try:
         raw = struct.pack(f"<{len(items)}{code}", *items)
@@ -127,16 +135,17 @@ def _narrowed(items: Sequence[Value], raw: bytes, code: str) -> bytes | None:
 
 def _encode_repeats(items: Sequence[Value], raw: bytes) -> dict[str, Any] | None:
     """Return runs of equal items, or a cycle of different ones; None where neither pays."""
-    runs = _packed_runs(items, raw)
+    runs = _long_runs(items, raw)
     few = runs is not None and len(runs) <= _SHORT
     if not few and len(items) >= _LONG and (length := _cycle(raw, len(items))) is not None:
         return {"cycle": [encode(item) for item in items[:length]], "count": len(items)}
+    runs = runs or _packed_runs(items, raw)
     return None if runs is None else {"runs": [[encode(item), count] for item, count in runs]}
 
 
 def _encode_steps(items: Sequence[int]) -> dict[str, Any] | None:
     """Return the differences of neighbors, which repeat in a long list of positions; None where they do not."""
-    steps = [after - before for before, after in pairwise(items)]
+    steps = list(map(sub, islice(items, 1, None), items))
     try:
         return _encode_repeats(steps, struct.pack(f"<{len(steps)}q", *steps))
     except struct.error:  # two of them are further apart than 64 bits
@@ -152,6 +161,29 @@ def _cycle(raw: bytes, count: int) -> int | None:
         if raw.startswith(start, shift) and raw.startswith(raw[shift:]):
             return length
     return None
+
+
+def _long_runs(items: Sequence[Value], raw: bytes) -> list[tuple[Value, int]] | None:
+    """Return what ``_packed_runs`` does, quickly; None also where the runs are not long enough to be quick about."""
+    count = len(items)
+    size = len(raw) // count
+    runs: list[tuple[Value, int]] = []
+    start = 0
+    while start < count:
+        if len(runs) * _LONG_RUN > start:
+            return None
+        item = raw[start * size : (start + 1) * size]
+        # Twice as far each time, then by halves: a run is compared in a few large pieces.
+        known, step = 1, 1
+        while start + known + step <= count and raw.startswith(item * step, (start + known) * size):
+            known, step = known + step, 2 * step
+        while step:
+            if start + known + step <= count and raw.startswith(item * step, (start + known) * size):
+                known += step
+            step //= 2
+        runs.append((items[start], known))
+        start += known
+    return runs if len(runs) <= count // 4 else None
 
 
 def _packed_runs(items: Sequence[Value], raw: bytes) -> list[tuple[Value, int]] | None:

@@ -33,7 +33,7 @@ from autograder.reference.device import live_reference
 from autograder.reference.expectations import Seed
 from autograder.report import words
 from autograder.report.class_statistics import ExerciseStatistics, class_statistics
-from autograder.report.classroom import BLOCK, class_page, counted
+from autograder.report.classroom import BLOCK, _short, class_page, counted
 from autograder.report.rows import Row, row_of
 
 SEE = "book/04_one_scaler_step.html#judge"
@@ -288,7 +288,7 @@ def test_many_students_are_folded_into_blocks_and_none_is_lost():
     outline = Outline(html)
     assert outline.tags.count("table") == 3
     assert "s0000 – s0249 (250 students)" in outline.text
-    assert outline.tags.count("details") == 6  # the three blocks, once as rows and once as those who hold the belief
+    assert outline.tags.count("details") == 4  # the three blocks, and those who hold the belief
     assert links(html).count(ADDRESS.format("s0499", "step", "step")) == 2
     assert len({link for link in links(html) if link.startswith("..")}) == len(names)
 
@@ -299,6 +299,41 @@ def test_many_submissions_to_look_at_are_folded_by_kind():
     assert "unreadable: u000 – u249 (250 students)" in outline.text
     assert "forbidden: ada (1 student)" in outline.text
     assert links(page(*lost)).count(ADDRESS.format("u007", "step", "step")) == 2
+
+
+def test_a_large_class_is_drawn_as_it_is_asked_for_a_block_at_a_time():
+    drawn: list[str] = []
+
+    def noted(row: Row) -> str:
+        drawn.append(row.student)
+        return address(row)
+
+    rows = [row_of(believing(f"s{n:04}", "early", "", "")) for n in range(8 * BLOCK)]
+    parts = class_page(rows, EXERCISES, address=noted)
+    sizes = [len(next(parts))]
+    assert drawn == []
+    for part in parts:
+        sizes.append(len(part))
+        assert len(drawn) <= 2 * BLOCK * (1 + sum(size > 10_000 for size in sizes))
+    assert len(drawn) == 2 * len(rows)
+    assert max(sizes) < sum(sizes) / 8
+
+
+def test_a_few_beliefs_stand_open_and_of_many_the_rarer_are_folded():
+    def tags(beliefs: int) -> Outline:
+        return Outline(page(*(believing(f"s{n}", f"b{n % beliefs:02}", "", "") for n in range(2 * beliefs))))
+
+    assert "more misconception" not in tags(18).text
+    assert tags(18).tags.count("details") == 0
+    assert "7 more misconceptions (each of 2 students or fewer)" in tags(19).text
+    assert tags(19).classes("held") == 19
+    assert tags(19).classes("rarer") == 1
+
+
+def test_counts_of_thousands_are_written_shorter_where_there_is_no_room():
+    texts = Outline(page(*(a_score(f"s{n}") for n in range(1_234)), a_score("z", score=0.0))).texts
+    assert {"1,234", "1.2k", "1"} <= set(texts)
+    assert [_short(count) for count in (999, 1_000, 9_949, 9_950, 20_000)] == ["", "1.0k", "9.9k", "10k", "20k"]
 
 
 @pytest.mark.parametrize(

@@ -72,3 +72,21 @@ def test_any_text_can_be_written(tmp_path: Path, text: str):
 def test_half_a_surrogate_pair_is_written_as_its_escape(tmp_path: Path):
     files.write(tmp_path / "a.txt", "ä\ud800\r\n")
     assert (tmp_path / "a.txt").read_bytes() == "ä\\ud800\r\n".encode()
+
+
+def test_a_text_in_parts_is_written_as_one_or_not_at_all(tmp_path: Path):
+    path = tmp_path / "a" / "b.txt"
+
+    def parts():
+        yield from ("one", "\ntwo", "\ud800")
+        if path.exists():
+            raise ValueError("half-way")
+
+    files.write_parts(path, parts())
+    assert path.read_bytes() == b"one\ntwo\\ud800"
+    with pytest.raises(ValueError, match="half-way"):
+        files.write_parts(path, parts())
+    assert path.read_bytes() == b"one\ntwo\\ud800"
+    assert [p.name for p in path.parent.iterdir()] == ["b.txt"]
+    files.write_lines(path, ["one", "two"])
+    assert path.read_bytes() == b"one\ntwo\n"

@@ -38,7 +38,7 @@ from autograder.report import terminal
 from autograder.report.html import feedback_page, fragment
 from autograder.report.junit import junit
 from autograder.report.listing import listing
-from autograder.report.records import from_record, json_line, record
+from autograder.report.records import from_record, json_line, read_records, record
 from autograder.report.rows import row_of
 from autograder.report.tables import COLUMNS, grades_csv
 from autograder.report.terminal import feedback_text
@@ -380,6 +380,17 @@ def test_junit_counts_and_names_what_happened() -> None:
     assert unreadable.get("message") == "s004/x.ipynb: not JSON."
     assert root.get("tests") == str(len(root.findall("testsuite/testcase")))
     assert root.get("errors") == str(len(root.findall("testsuite/testcase/error")))
+
+
+def test_records_read_back_by_student_and_exercise_and_what_is_none_is_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "records.jsonl"
+    lines = [json_line(FULL), "{", "[1]", "", json_line(replace(MIXED, score=0.0)), json_line(MIXED), "[" * 100_000]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    found = read_records(path)
+    assert found == {(score.student, score.exercise): score for score in (FULL, MIXED)}
+    first, second = (found[score.student, score.exercise].checks[0] for score in (FULL, MIXED))
+    assert first.title is second.title  # held once
+    assert read_records(tmp_path / "missing") == {}
 
 
 def csv_text(scores: Sequence[Score]) -> str:

@@ -18,7 +18,7 @@ from typing import Any, Final
 from autograder import recorded
 from autograder.browser import absent, course, home, numpy_free
 from autograder.browser.printed import MOST_SHOWN, Printed
-from autograder.grading import try_cases
+from autograder.grading import Answers, one_by_one, try_cases
 from autograder.limits import MAX_TIMEOUTS, STUDENT, allowance
 from autograder.loaded import Loaded, late, no_function, not_understood, place, too_large
 from autograder.loaded import used_up as no_time
@@ -41,6 +41,7 @@ from autograder.models import (
 from autograder.notebooks import is_untouched
 from autograder.observations import decode_observation, encode_observation, observe
 from autograder.plan import Plan
+from autograder.reference.expectations import Expected
 from autograder.report.records import json_line
 from autograder.sandbox import cells, frames
 from autograder.sandbox.forbid import sentence
@@ -178,7 +179,7 @@ class _Clock:
 
 
 class _Run:
-    """One answer's runs in this interpreter: first everything is observed, then ``observe`` tells of it."""
+    """One answer's runs in this interpreter: first everything is observed, then ``answers`` tells of it."""
 
     def __init__(self, exercise: Exercise, code: tuple[Cell, ...], clock: _Clock, heard: Printed | None) -> None:
         self._exercise, self._code, self._clock, self._heard = exercise, code, clock, heard
@@ -199,9 +200,9 @@ class _Run:
             if self._failed is None and not self._clock.late:
                 self._skip(check, numpy_free.between(check, self._last, None))
 
-    def observe(self, check: Check, case: Case) -> Observation:
-        """Return what the answer did on one case."""
-        return self._seen[check.id, id(case)]
+    def answers(self, check: Check, expected: Expected) -> Answers:
+        """Return what the answer did on a check's cases."""
+        return one_by_one(lambda check, case: self._seen[check.id, id(case)])(check, expected)
 
     def seen(self, result: CheckResult, plan: Plan) -> Observation | None:
         """Return what was observed on the case that a result shows."""

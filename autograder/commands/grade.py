@@ -16,14 +16,16 @@ from autograder import catalog
 from autograder.addresses import read_addresses
 from autograder.collect import Handed, count, handed_in, unknown_folders
 from autograder.commands.common import Stop, one_line_errors, say
+from autograder.models import Exercise
 from autograder.output import sqlite_url
 from autograder.pipeline import Class, Graded, Output, grade_class
 from autograder.plan import Prospect
 from autograder.reference.device import foreseen_reference
 from autograder.reference.expectations import Seed
+from autograder.report.overview import class_text
 from autograder.report.progress import Progress
 from autograder.report.rows import Row
-from autograder.report.terminal import class_table, look_again_text, pointers_text
+from autograder.report.terminal import look_again_text, pointers_text
 from autograder.report.untrusted import MESSAGE, one_line
 from autograder.sandbox import walls
 from autograder.sandbox.zygote import SandboxError
@@ -48,7 +50,7 @@ class Options:
 
 
 def run(options: Options) -> int:
-    """Grade a class, print its table, and return the exit status."""
+    """Grade a class, print how it did, and return the exit status."""
     with one_line_errors():
         if walls.bubblewrap() is None and not options.unconfined:
             raise Stop(
@@ -70,7 +72,7 @@ def run(options: Options) -> int:
                 done = _grade(options, workers, prospect, expected)
             except SandboxError as error:  # before anything was written: the walls are not what they must be
                 raise Stop(f"{error}; nothing was graded (`autograder doctor` shows what is missing)") from None
-    _print(options, done, time.monotonic() - started)
+    _print(options, done, exercises, time.monotonic() - started)
     lost = passed_over or any(row.status == "unreadable" for row in done.rows)
     return 1 if lost else 0
 
@@ -134,7 +136,7 @@ def _skipped(options: Options, student: str) -> bool:
     return any(fnmatch.fnmatchcase(student, pattern) for pattern in options.skip)
 
 
-def _print(options: Options, done: _Done, seconds: float) -> None:
+def _print(options: Options, done: _Done, exercises: Mapping[str, Exercise], seconds: float) -> None:
     for row in done.rows:
         if row.status == "unreadable":
             say(f"could not grade {row.student}: {row.reason}")
@@ -143,12 +145,13 @@ def _print(options: Options, done: _Done, seconds: float) -> None:
         print(again, file=sys.stderr, end="\n" if again else "")
         return
     color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    print(class_table(done.rows, width=max(80, shutil.get_terminal_size((120, 40)).columns), color=color))
+    width = max(80, shutil.get_terminal_size((120, 40)).columns)
+    print(class_text(done.rows, exercises, width=width, color=color))
     print(again, end="\n" if again else "")
-    reused = f", {done.reused} of them unchanged since an earlier run and not run again (--force does)"
-    resumed = f", {done.resumed} of them before the run was interrupted"
+    reused = f", {done.reused:,} of them unchanged since an earlier run and not run again (--force does)"
+    resumed = f", {done.resumed:,} of them before the run was interrupted"
     print(
-        f"{len(done.rows)} submissions in {seconds:.1f} s{reused if done.reused else ''}"
+        f"{len(done.rows):,} submissions in {seconds:.1f} s{reused if done.reused else ''}"
         f"{resumed if done.resumed else ''}."
     )
     where = one_line(str(options.out), MESSAGE)

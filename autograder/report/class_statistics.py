@@ -27,7 +27,7 @@ BY_HAND: Final = "marked by hand"
 """A mark that a human gave waits for another look: the code or the automatic score changed since."""
 POINTED: Final = "code to look at"
 """The code names what a program can look into the grader with; see ``pointers``."""
-_KINDS: Final = ("unreadable", BY_HAND, "does not run", *_WORTH_A_LOOK.values(), POINTED, "slow")
+KINDS: Final = ("unreadable", BY_HAND, "does not run", *_WORTH_A_LOOK.values(), POINTED, "slow")
 """What there is to look at, in the order in which it is shown."""
 
 
@@ -217,10 +217,10 @@ def _troubles(
     for row in rows:
         by_hand = tuple(look_again.get(row.key, ()))
         more = [kind for kind, there in ((BY_HAND, by_hand), (POINTED, row.look)) if there]
-        kinds = tuple(sorted((*_kinds(row, seconds), *more), key=_KINDS.index))
+        kinds = tuple(sorted((*_kinds(row, seconds), *more), key=KINDS.index))
         if kinds:
             found.append(Trouble(row, kinds, _ratio(row, seconds), by_hand))
-    return tuple(sorted(found, key=lambda trouble: (_KINDS.index(trouble.kinds[0]), trouble.row.student)))
+    return tuple(sorted(found, key=lambda trouble: (KINDS.index(trouble.kinds[0]), trouble.row.student)))
 
 
 def _kinds(row: Row, seconds: float) -> tuple[str, ...]:
@@ -232,7 +232,7 @@ def _kinds(row: Row, seconds: float) -> tuple[str, ...]:
         kinds.add("does not run")
     if row.duration_s >= max(SLOW * seconds, _SLOW_SECONDS):
         kinds.add("slow")
-    return tuple(sorted(kinds, key=_KINDS.index))
+    return tuple(sorted(kinds, key=KINDS.index))
 
 
 def _ratio(row: Row, seconds: float) -> float:

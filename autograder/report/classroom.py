@@ -32,7 +32,9 @@ from autograder.report.untrusted import one_line
 BLOCK: Final = 250
 """Rows of a table; more are put in folded blocks, which a browser need not lay out."""
 _FEW: Final = 12
-"""Students of one belief that stand open."""
+"""Students of one belief that stand open, and beliefs of an exercise that do where there are many more."""
+_LOOKS: Final = 50
+"""Submissions to look at that stand open; more are folded, by kind."""
 _NAME: Final = 60
 _SIGN_CLASSES: Final = {"✓": "y", "✗": "n", "…": "w"}
 _T = TypeVar("_T")
@@ -144,6 +146,8 @@ class Bar:
     x: float
     height: float
     count: int
+    short: str
+    """The count where there is little room, of a thousand and more: "9.3k"; else empty."""
     label: str
 
 
@@ -156,6 +160,7 @@ class Belief:
     see: str
     count: int
     """Of students."""
+    folded: bool
     students: list[Block[Row]]
     shown_by: str
 
@@ -171,7 +176,8 @@ class Section:
     """The picture of scores in words."""
     checks: list[tuple[CheckTally, str]]
     """Each check, and in words how those did who did not pass."""
-    beliefs: list[Belief]
+    beliefs: list[list[Belief]]
+    """Those to show, and, of many, the rarer ones to fold."""
     looks: list[Block[Trouble]]
     rows: list[Block[Row]]
 
@@ -193,20 +199,29 @@ def _section(statistics: ExerciseStatistics, address: Address) -> Section:
         bars=_bars(statistics.bins),
         picture=_picture(statistics),
         checks=[(tally, _lost(tally)) for tally in statistics.checks],
-        beliefs=[
-            Belief(
-                tally.belief,
-                tally.truth,
-                tally.see,
-                len(tally.rows),
-                _blocks(tally.rows, student, few=_FEW),
-                _shown_by(tally),
-            )
-            for tally in statistics.beliefs
-        ],
+        beliefs=_commoner_first([_belief(tally, student) for tally in statistics.beliefs]),
         looks=_by_kind(statistics.troubles, look),
         rows=_blocks(statistics.rows, entry),
     )
+
+
+def _belief(tally: BeliefTally, student: Callable[[Row], Student]) -> Belief:
+    count = len(tally.rows)
+    return Belief(
+        tally.belief,
+        tally.truth,
+        tally.see,
+        count,
+        count > _FEW,
+        _blocks(tally.rows, student),
+        _shown_by(tally),
+    )
+
+
+def _commoner_first(beliefs: list[Belief]) -> list[list[Belief]]:
+    if len(beliefs) <= _FEW + _FEW // 2:  # a fold for a few is not worth a click
+        return [beliefs] if beliefs else []
+    return [beliefs[:_FEW], beliefs[_FEW:]]
 
 
 def _name(row: Row) -> str:
@@ -259,15 +274,15 @@ def _time(trouble: Trouble) -> str:
     return f"{trouble.row.duration_s:.2g} s{times}"
 
 
-def _blocks(rows: Sequence[Row], view: Callable[[Row], Any], few: int = BLOCK) -> list[Block[Row]]:
+def _blocks(rows: Sequence[Row], view: Callable[[Row], Any]) -> list[Block[Row]]:
     return [
-        Block(_span(part[0], part[-1]), part, view, folded=len(rows) > few)
+        Block(_span(part[0], part[-1]), part, view, folded=len(rows) > BLOCK)
         for part in (rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK))
     ]
 
 
 def _by_kind(troubles: Sequence[Trouble], view: Callable[[Trouble], Look]) -> list[Block[Trouble]]:
-    folded = len(troubles) > BLOCK
+    folded = len(troubles) > _LOOKS
     groups = [list(group) for _, group in groupby(troubles, key=lambda trouble: trouble.kinds[0])]
     return [
         Block(f"{part[0].kinds[0]}: {_span(part[0].row, part[-1].row)}", part, view, folded)
@@ -306,9 +321,21 @@ BAR_HEIGHT: Final = 100
 def _bars(bins: Sequence[Bin]) -> list[Bar]:
     highest = max((part.count for part in bins), default=0) or 1
     return [
-        Bar(BAR_WIDTH * n, round(BAR_HEIGHT * part.count / highest, 1), part.count, words.number(part.low))
+        Bar(
+            BAR_WIDTH * n,
+            round(BAR_HEIGHT * part.count / highest, 1),
+            part.count,
+            _short(part.count),
+            words.number(part.low),
+        )
         for n, part in enumerate(bins)
     ]
+
+
+def _short(count: int) -> str:
+    if count < 1_000:
+        return ""
+    return f"{count / 1_000:.1f}k" if count < 9_950 else f"{count / 1_000:,.0f}k"
 
 
 def _picture(statistics: ExerciseStatistics) -> str:

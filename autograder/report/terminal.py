@@ -68,7 +68,7 @@ def feedback_text(
         parts.append(Group(_text("Printed:", "dim"), Padding(_text(cut(score.output, _OUTPUT, 20)), (0, 0, 0, 2))))
     if hints and not words.is_full(score) and score.status != "unreadable":
         parts.append(_text(_offer(len(hints))))
-    return _draw([part for item in parts for part in (item, Text())][:-1], width, color)
+    return drawn([part for item in parts for part in (item, Text())][:-1], width, color)
 
 
 def _header(score: Score) -> RenderableType:
@@ -161,19 +161,22 @@ def class_table(rows: Sequence[Row], *, width: int = 120, color: bool = False) -
     """
     lines = [_line(row) for row in sorted(rows, key=lambda row: row.key)]
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for (name, justify), columns in zip(_COLUMNS, _widths(lines, width), strict=True):
+    sizes = widths([name for name, _ in _COLUMNS], lines, width, cut=2)
+    for (name, justify), columns in zip(_COLUMNS, sizes, strict=True):
         table.add_column(name, no_wrap=True, overflow="ellipsis", justify=justify, width=columns)
     for line in lines:
         table.add_row(*line)
-    return _draw([table, Text(), _text(summary(rows))], width, color)
+    return drawn([table, Text(), _text(summary(rows))], width, color)
 
 
-def _widths(lines: Sequence[Sequence[Text]], width: int) -> list[int]:
-    """Return the columns' widths: names take up to a fifth each, score and checks what they need, the last the rest."""
-    wanted = [max([len(name), *(line[column].cell_len for line in lines)]) for column, (name, _) in enumerate(_COLUMNS)]
-    names = [min(columns, max(8, width // 5)) for columns in wanted[:2]]
-    left = width - sum(names) - sum(wanted[2:4]) - _GAP * (len(_COLUMNS) - 1)
-    return [*names, *wanted[2:4], min(wanted[4], max(8, left))]
+def widths(names: Sequence[str], lines: Sequence[Sequence[Text]], width: int, cut: int = 1) -> list[int]:
+    """Return the widths of a table's columns: the first ``cut``, names, take up to a fifth of ``width`` each, those
+    after them what they need, and the last the rest.
+    """
+    wanted = [max([len(name), *(line[column].cell_len for line in lines)]) for column, name in enumerate(names)]
+    found = [min(columns, max(8, width // 5)) if n < cut else columns for n, columns in enumerate(wanted[:-1])]
+    left = width - sum(found) - _GAP * len(found)
+    return [*found, min(wanted[-1], max(8, left))]
 
 
 def _line(row: Row) -> tuple[Text, ...]:
@@ -220,13 +223,14 @@ def pointers_text(rows: Iterable[Row]) -> str:
 def summary(rows: Sequence[Row]) -> str:
     """Return how many were graded, their mean, how many could not be, and the time they took, in one line."""
     graded = [row for row in rows if row.status == "graded"]
-    parts = [f"{len(graded)} graded"]
+    parts = [f"{len(graded):,} graded"]
     if graded:
         parts.append(f"mean {_mean(graded)}")
     for status, label in (("not_started", "not started"), ("unreadable", "unreadable")):
         if count := sum(row.status == status for row in rows):
-            parts.append(f"{count} {label}")
-    parts.append(f"{sum(row.duration_s for row in rows):.3g} s of run time")
+            parts.append(f"{count:,} {label}")
+    seconds = sum(row.duration_s for row in rows)
+    parts.append(f"{seconds:,.0f} s of run time" if seconds >= 1_000 else f"{seconds:.3g} s of run time")
     return " · ".join(parts)
 
 
@@ -239,7 +243,8 @@ def _mean(graded: Sequence[Row]) -> str:
     return f"{100 * sum(shares) / len(shares):.3g}%"
 
 
-def _draw(parts: Iterable[RenderableType], width: int, color: bool) -> str:
+def drawn(parts: Iterable[RenderableType], width: int, color: bool) -> str:
+    """Return what rich makes of the parts, ``width`` columns wide, with or without ANSI colors."""
     # Width and height are both given, so that rich asks neither the environment nor a terminal; in a notebook it would
     # otherwise display by itself.
     console = Console(

@@ -1,9 +1,11 @@
 """The confined process: a warm zygote that forks one child a submission.
 
-It holds torch and NumPy and nothing else: no test, no solution, no expected value, no secret. Started by ``zygote`` as
-``python -m autograder.sandbox.confined <fd> <JSON options>``, it speaks newline-ended JSON on its control socket::
+It holds torch, NumPy and the inputs of the exercises that it is used for, and nothing else: no judge, no solution, no
+expected value, no secret. Started by ``zygote`` as ``python -m autograder.sandbox.confined <fd> <JSON options>``, it
+speaks newline-ended JSON on its control socket::
 
-    -> {"do": "fork"}  with the child's socket attached    <- {"forked": true}
+    -> {"do": "learn", "questions": name}  with a socket attached that brings them    <- {"learned": name}
+    -> {"do": "fork", "questions": name}  with the child's socket attached    <- {"forked": true}
     -> {"do": "end", "grace": seconds}                     <- {"ended": status, "clean": bool}
 
 A child first says on its own socket which layers surround it, and only then reads what it is to run.
@@ -26,17 +28,28 @@ import struct
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from autograder import observations, scenarios, tensors, values
-from autograder.models import Case, Cell
-from autograder.observations import encode_observation, observe
-from autograder.sandbox import cells, forbid, frames, inner, landlock, leftovers
+from autograder.models import Case, Cell, Observation
+from autograder.observations import encode_observation, observe, observe_built
+from autograder.sandbox import cells, forbid, frames, huge, inner, landlock, leftovers
 from autograder.sandbox.cells import cell_of, entry_of, forbidden, parse, run
-from autograder.sandbox.frames import EXIT_OUT_OF_MEMORY, EXIT_TOO_LARGE, Closed, TooLarge, receive, send
+from autograder.sandbox.frames import (
+    EXIT_OUT_OF_MEMORY,
+    EXIT_TOO_LARGE,
+    Closed,
+    TooLarge,
+    receive,
+    receive_bytes,
+    send,
+    send_bytes,
+    written,
+)
+from autograder.sandbox.ready import Ready, ready
 from autograder.sandbox.sealed import hide, sealed
-from autograder.scenarios import SCENARIOS
 from autograder.values import decode
 
 _PR_SET_DUMPABLE: Final = 4
@@ -62,13 +75,16 @@ def main(control_fd: int, options: dict[str, Any]) -> None:
     layers = inner.tried(layers)
     before = leftovers.inherited() if owned else []
     serve = sealed([values, tensors, scenarios, observations, frames, cells, sys.modules[__name__]])[_serve]
+    hide()  # once, here: to let go of modules in each child would copy all that they hold
     gc.freeze()  # nor does the collector list what was made here
+    huge.collapse()
     work = Path.cwd()  # where bubblewrap put it: the one folder that submissions can write to
     _say(
         control,
         {"ready": {**_facts(owned), "inner": layers.names, "missing": layers.missing, "landlock": landlock.abi()}},
         _handle(),
     )
+    asked: dict[str, tuple[Ready, ...]] = {"": ()}
     child = 0
     while True:
         data, fds, _, _ = socket.recv_fds(control, 4096, 1)
@@ -81,9 +97,16 @@ def main(control_fd: int, options: dict[str, Any]) -> None:
             child = os.fork()
             if child == 0:
                 control.close()
-                _child(socket.socket(fileno=fds[0]), layers, serve)
+                _child(socket.socket(fileno=fds[0]), layers, partial(serve, asked=asked[message["questions"]]))
             os.close(fds[0])
             _say(control, {"forked": True})
+        elif message["do"] == "learn":
+            with socket.socket(fileno=fds[0]) as source:
+                asked[message["questions"]] = ready(receive_bytes(source))
+            gc.freeze()
+            huge.collapse()
+            layers = inner.renewed(layers, options.get("limits"))
+            _say(control, {"learned": message["questions"]})
         else:
             answer, child = _end(child, message["grace"], before, work), 0
             _say(control, answer)
@@ -211,7 +234,6 @@ def _child(sock: socket.socket, layers: inner.Prepared, serve: Callable[[socket.
         _stay_at_one_thread()
         random.seed(0)  # Python gives it another state at every fork
         send(sock, {"inner": inner.holding()})
-        hide()
         serve(sock)
         status = 0
     except Closed:
@@ -231,7 +253,7 @@ def _stay_at_one_thread() -> None:
     torch.set_num_threads = torch.set_num_interop_threads = lambda count: None
 
 
-def _serve(sock: socket.socket) -> None:
+def _serve(sock: socket.socket, asked: Sequence[Ready]) -> None:
     order = receive(sock)["load"]
     hits: list[str] = []
     parsed = parse([Cell(number, source) for number, source in order["cells"]])
@@ -252,9 +274,33 @@ def _serve(sock: socket.socket) -> None:
             }
         },
     )
+    call = _untraced(function)
     while True:
-        task = receive(sock)["try"]
-        send(sock, _try(_untraced(function), task, hits))
+        order = receive(sock)
+        if "run" in order:
+            _run_checks(sock, order["run"]["token"], call, [asked[number] for number in order["run"]["checks"]], hits)
+        else:
+            task = order["try"]
+            arguments = tuple({name: decode(value) for name, value in call.items()} for call in task["calls"])
+            seen = observe(call, Case("", arguments), task["scenario"], cell_of=cell_of)
+            _answer(sock, task["token"], 0, seen, hits)
+
+
+def _run_checks(sock: socket.socket, token: str, function: Any, checks: Sequence[Ready], hits: list[str]) -> None:
+    """Answer each case of each check, up to the first one of a check in which a forbidden name was used."""
+    number = 0
+    for check in checks:
+        for calls in check.cases:
+            _answer(sock, token, number, observe_built(function, calls, check.scenario, cell_of), hits)
+            number += 1
+            if hits:
+                break
+
+
+def _answer(sock: socket.socket, token: str, number: int, seen: Observation, hits: list[str]) -> None:
+    """Send the question's token, the answer's number and, after a mark, what was observed, or a forbidden name."""
+    what = b"!" + written(hits[0]) if hits else b"=" + written(encode_observation(seen))
+    send_bytes(sock, f"{token}{number:06}".encode() + what)
 
 
 def _untraced(function: Any) -> Any:
@@ -268,13 +314,6 @@ def _untraced(function: Any) -> Any:
             _SET_PROFILE(None)
 
     return called
-
-
-def _try(function: Any, task: dict[str, Any], hits: list[str]) -> dict[str, Any]:
-    arguments = tuple({name: decode(value) for name, value in call.items()} for call in task["calls"])
-    scenario = task["scenario"] if task["scenario"] in SCENARIOS else "call"
-    seen = observe(function, Case("", arguments), scenario, cell_of=cell_of)
-    return {"token": task["token"], "seen": encode_observation(seen), "hits": hits[:1]}
 
 
 if __name__ == "__main__":

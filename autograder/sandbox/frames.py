@@ -24,6 +24,9 @@ CONTAINERS: Final = 200_000
 """Lists and objects that a frame may have; each costs its reader far more than its two bytes."""
 
 
+_AHEAD: Final = 2**16
+"""Bytes that are read at a time where frames are small."""
+
 # Bound here, so that a frame holds what was meant whatever becomes of the modules that these come from.
 _ENCODE: Final = encoder.c_make_encoder(  # type: ignore[attr-defined]
     None, json.JSONEncoder().default, encoder.encode_basestring_ascii, None, ":", ",", False, False, False
@@ -56,7 +59,13 @@ def send(sock: socket.socket, message: Any, deadline: float | None = None) -> No
         Late: it did not take the frame before ``deadline`` (of ``time.monotonic``).
         TooLarge: the message is larger than LIMIT.
     """
-    data = written(message)
+    send_bytes(sock, written(message), deadline)
+
+
+def send_bytes(sock: socket.socket, data: bytes, deadline: float | None = None) -> None:
+    """Send one frame that holds these bytes; as ``send``."""
+    if len(data) > LIMIT:
+        raise TooLarge(f"{len(data)} bytes, more than {LIMIT}")
     _set_timeout(sock, deadline)
     try:
         _SEND_ALL(sock, _PACK(">I", len(data)) + data)
@@ -67,21 +76,53 @@ def send(sock: socket.socket, message: Any, deadline: float | None = None) -> No
 
 
 def receive(sock: socket.socket, deadline: float | None = None, limit: int = LIMIT) -> Any:
-    """Return the next frame's message.
+    """Return the next frame's message; nothing is read beyond it. As ``Reader.message``."""
+    return read(receive_bytes(sock, deadline, limit), limit)
 
-    Args:
-        sock: where it comes from.
-        deadline: of ``time.monotonic``; None to wait for ever.
-        limit: bytes that it may have. Small ones keep a stranger's answer from costing its reader time and memory.
 
-    Raises:
-        Closed: the other side ended first.
-        Late: the frame was not complete before ``deadline`` (of ``time.monotonic``).
-        BadFrame: what came is no frame.
-    """
+def receive_bytes(sock: socket.socket, deadline: float | None = None, limit: int = LIMIT) -> bytes:
+    """Return the bytes of the next frame; nothing is read beyond it. As ``Reader.data``."""
     (size,) = struct.unpack(">I", _exactly(sock, 4, deadline))
     _within(size, limit)
-    return read(_exactly(sock, size, deadline), limit)
+    return _exactly(sock, size, deadline)
+
+
+class Reader:
+    """The frames that come from a socket, which nobody else reads from."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        """Nothing is read yet."""
+        self._sock = sock
+        self._buffer = bytearray()
+
+    def message(self, deadline: float, limit: int = LIMIT) -> Any:
+        """Return the next frame's message.
+
+        Args:
+            deadline: of ``time.monotonic``.
+            limit: bytes that it may have. Small ones keep a stranger's answer from costing its reader time and memory.
+
+        Raises:
+            Closed: the other side ended first.
+            Late: the frame was not complete before ``deadline``.
+            BadFrame: what came is no frame.
+        """
+        return read(self.data(deadline, limit), limit)
+
+    def data(self, deadline: float, limit: int = LIMIT) -> bytes:
+        """Return the bytes of the next frame; as ``message``."""
+        self._fill(4, deadline)
+        size = int.from_bytes(self._buffer[:4], "big")
+        _within(size, limit)
+        self._fill(4 + size, deadline)
+        data = bytes(memoryview(self._buffer)[4 : 4 + size])
+        del self._buffer[: 4 + size]
+        return data
+
+    def _fill(self, size: int, deadline: float) -> None:
+        while len(self._buffer) < size:
+            # No more than is asked for is read ahead of a large frame, and of small ones as many as have come.
+            self._buffer += _part(self._sock, max(_AHEAD, min(size - len(self._buffer), 2**20)), deadline)
 
 
 def written(message: Any) -> bytes:
@@ -111,26 +152,32 @@ def _within(size: int, limit: int) -> None:
 def _exactly(sock: socket.socket, size: int, deadline: float | None) -> bytes:
     parts = []
     while size:
-        try:
-            _set_timeout(sock, deadline)
-        except Late:
-            sock.settimeout(0.0)  # what has come in time counts, although it is looked at late
-        try:
-            part = sock.recv(min(size, 2**20))
-        except (TimeoutError, BlockingIOError):
-            raise Late from None
-        except OSError:
-            raise Closed from None
-        if not part:
-            raise Closed
+        part = _part(sock, min(size, 2**20), deadline)
         parts.append(part)
         size -= len(part)
     return b"".join(parts)
 
 
+def _part(sock: socket.socket, size: int, deadline: float | None) -> bytes:
+    try:
+        _set_timeout(sock, deadline)
+    except Late:
+        sock.settimeout(0.0)  # what has come in time counts, although it is looked at late
+    try:
+        part = sock.recv(size)
+    except (TimeoutError, BlockingIOError):
+        raise Late from None
+    except OSError:
+        raise Closed from None
+    if not part:
+        raise Closed
+    return part
+
+
 def _set_timeout(sock: socket.socket, deadline: float | None) -> None:
     if deadline is None:
-        sock.settimeout(None)
+        if sock.gettimeout() is not None:
+            sock.settimeout(None)
         return
     left = deadline - time.monotonic()
     if left <= 0:

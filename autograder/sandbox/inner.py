@@ -33,8 +33,8 @@ class Prepared:
     landlock: int | None
     """Descriptor of Landlock's list."""
     seccomp: seccomp.Filter | None
-    limits: dict[str, int] | None
-    """memory (bytes above what the warm process has), cpu (seconds), file (bytes)."""
+    limits: dict[int, int] | None
+    """By the number of the kind."""
     names: tuple[str, ...] = ()
     """What was found to hold, in the order of records."""
     missing: dict[str, str] = field(default_factory=dict)
@@ -47,7 +47,7 @@ def prepare(paths: Sequence[Sequence[str]] | None, filtered: bool, limits: dict[
     Args:
         paths: what may be read and what may be written; None for no Landlock.
         filtered: whether system calls are filtered.
-        limits: see ``Prepared``; None for none.
+        limits: memory (bytes above what this process has now), cpu (seconds), file (bytes); None for none.
     """
     made, code, missing = None, None, {}
     if paths is not None:
@@ -59,7 +59,12 @@ def prepare(paths: Sequence[Sequence[str]] | None, filtered: bool, limits: dict[
         code = seccomp.make(platform.machine())
     elif filtered:
         missing["seccomp"] = f"the kernel filters no system calls, or none are listed for {platform.machine()}"
-    return Prepared(made, code, limits, missing=missing)
+    return Prepared(made, code, None if limits is None else _above_what_there_is(limits), missing=missing)
+
+
+def renewed(layers: Prepared, limits: dict[str, int] | None) -> Prepared:
+    """Return the layers with limits above what this process has by now."""
+    return replace(layers, limits=None if limits is None else _above_what_there_is(limits))
 
 
 def tried(layers: Prepared) -> Prepared:
@@ -133,7 +138,8 @@ def _close_all_but(keep: int) -> None:
     os.closerange(keep + 1, 4096)
 
 
-def _limit(limits: dict[str, int]) -> None:
+def _above_what_there_is(limits: dict[str, int]) -> dict[int, int]:
+    """Return each kind of limit with its value, for a child of this process."""
     # Both memory limits are above what the warm process has: a CUDA build of torch maps hundreds of GB. Shared mappings
     # are no data, so the address space is limited too, with room for the libraries that a student imports.
     chosen = {
@@ -149,7 +155,11 @@ def _limit(limits: dict[str, int]) -> None:
         chosen[resource.RLIMIT_AS] = used["VmSize"] + 2 * limits["memory"]
     if hasattr(resource, "RLIMIT_MSGQUEUE"):
         chosen[resource.RLIMIT_MSGQUEUE] = 0
-    for kind, value in chosen.items():
+    return chosen
+
+
+def _limit(limits: dict[int, int]) -> None:
+    for kind, value in limits.items():
         with contextlib.suppress(ValueError, OSError):  # a lower hard limit is in force already
             resource.setrlimit(kind, (value, value))
 

@@ -13,19 +13,25 @@ MAX_LOST processes that were lost with a submission the rest of it is not run.
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeVar
 
+from autograder.grading import NOT_RUN, Answers
 from autograder.limits import MAX_TIMEOUTS as MAX_TIMEOUTS
 from autograder.limits import allowance
 from autograder.loaded import Loaded, late, no_function, not_understood, too_large, used_up, whole
 from autograder.loaded import place as place
 from autograder.models import Case, Cell, Check, Exercise, Observation
+from autograder.reference.expectations import Expected
 from autograder.sandbox import frames
 from autograder.sandbox.forbid import sentence
-from autograder.sandbox.zygote import SandboxError, Session, Zygote, how_it_ended
+from autograder.sandbox.questions import Questions
+from autograder.sandbox.zygote import SandboxError, Session, Zygote, how_it_ended, observation
+
+T = TypeVar("T")
 
 MAX_LOST: Final = 2
 """Confined processes that may be lost while one submission runs, whoever's fault it is."""
@@ -43,6 +49,7 @@ class Runner:
         cells: Sequence[Cell],
         exercise: Exercise,
         lost: int = 0,
+        questions: Questions | None = None,
     ) -> None:
         """Prepare; nothing runs before the first ``observe``.
 
@@ -52,7 +59,11 @@ class Runner:
             cells: the student's code.
             exercise: names the entry, the budget, and what is forbidden.
             lost: how many confined processes were lost with this submission before.
+            questions: all that ``answers`` is asked.
         """
+        self._questions = questions
+        self._asked: tuple[str, ...] = ()
+        """Checks that the session was asked for and that were not looked at yet."""
         self._take, self._drop, self._cells, self._exercise = take, drop, tuple(cells), exercise
         self._session: Session | None = None
         self._check = ""
@@ -68,6 +79,31 @@ class Runner:
 
     def observe(self, check: Check, case: Case) -> Observation:
         """Return what the student's code does on one case of a check; never raises for what the code does."""
+        if (ended := self._begin(check)) is not None:
+            return ended
+        assert self._session is not None
+        session = self._session
+        seen = self._tried(lambda: session.observe(case, check.scenario, self._deadline))
+        self._paused = self._session.heard if self._session is not None else time.monotonic()
+        if isinstance(seen, Observation):
+            return seen
+        got, hit = seen
+        return Observation(ended="forbidden", detail=sentence(hit)) if hit else got
+
+    def answers(self, check: Check, expected: Expected) -> Answers:
+        """Return what the student's code does on all cases of a check, of ``questions``; never raises for what it does.
+
+        Where a case ends the process, the rest of the check is not run: it cannot pass any more.
+        """
+        came: list[bytes] = []
+        ended = self._begin(check) or self._ask(check, len(expected.cases), came)
+        assert self._questions is not None
+        sizes = self._questions.sizes[check.id]
+        digest = _digest(came) if ended is None else b""
+        return Answers(lambda: self._read(came, sizes, ended, len(expected.cases)), digest)
+
+    def _begin(self, check: Check) -> Observation | None:
+        """Get ready for a check; return what is observed of it where it cannot be run."""
         self._resume()
         if check.id != self._check:
             self._check = check.id
@@ -78,11 +114,48 @@ class Runner:
             return used_up()
         if self._lost >= MAX_LOST:
             return whole("not_run", f"not run, because the process that runs it was lost {MAX_LOST} times before")
-        if self._session is None and (ended := self._load()) is not None:
-            return ended
-        seen = self._observe(case, check.scenario)
-        self._paused = self._session.heard if self._session is not None else time.monotonic()
-        return seen
+        return self._load() if self._session is None else None
+
+    def _ask(self, check: Check, count: int, came: list[bytes]) -> Observation | None:
+        """Run a check's cases and append what came of each; return what ended it before the last."""
+        session = self._session
+        assert session is not None
+        assert self._questions is not None
+        ended = None
+        if not self._asked:
+            # The rest as well: while one check is judged, the next one runs.
+            names = tuple(self._questions.numbers)
+            self._asked = names[names.index(check.id) :]
+            ended = self._tried(lambda: session.ask(self._asked, self._deadline))
+        elif self._asked[0] != check.id:
+            raise ValueError(f"the next check is {self._asked[0]}, not {check.id}: they are run in their order")
+        self._asked = self._asked[1:]
+        while ended is None and len(came) < count:
+            answer = self._tried(lambda: session.next_answer(check.id, len(came), self._deadline))
+            if isinstance(answer, Observation):
+                ended = answer
+            elif answer[1]:
+                ended = Observation(ended="forbidden", detail=sentence(answer[1]))
+            else:
+                came.append(answer[0])
+        self._paused = session.heard if self._session is not None else time.monotonic()
+        return ended
+
+    def _read(
+        self, came: Sequence[bytes], sizes: Sequence[tuple[int, int]], ended: Observation | None, count: int
+    ) -> list[Observation]:
+        """Return what was observed on each case of a check, of the bytes that came and what ended it."""
+        seen: list[Observation] = []
+        for data, (_, elements) in zip(came, sizes, strict=False):
+            try:
+                seen.append(observation(data, elements))
+            except frames.BadFrame as error:
+                ended = self._crash(error, "")
+                break
+        if ended is not None:
+            seen.append(ended)
+        # What concerns the whole submission is said of each check's first case alone, as of any that ends a check.
+        return seen + [NOT_RUN] * (count - len(seen))
 
     def _resume(self) -> None:
         # The clock stood still since the last answer was heard: reading and judging it is our time, not the student's.
@@ -124,20 +197,20 @@ class Runner:
     def _open(self) -> Session:
         started = time.monotonic()
         try:
-            return self._take().session()
+            return self._take().session(self._questions)
         except SandboxError:
             self._lose()
-            return self._take().session()
+            return self._take().session(self._questions)
         finally:
             # Waiting for a warm process is not the student's time.
             waited = time.monotonic() - started
             self._deadline += waited
             self._end += waited
 
-    def _observe(self, case: Case, scenario: str) -> Observation:
-        assert self._session is not None
+    def _tried(self, step: Callable[[], T]) -> T | Observation:
+        """Take a step with the session; return what is observed where it takes too long, or the process ends."""
         try:
-            seen, hit = self._session.observe(case, scenario, self._deadline)
+            return step()
         except frames.Late:
             self._stop()
             detail = late(self.allowance())
@@ -145,7 +218,6 @@ class Runner:
             return Observation(ended="timeout", detail=detail)
         except (frames.Closed, frames.BadFrame) as error:
             return self._crash(error, "")
-        return Observation(ended="forbidden", detail=sentence(hit)) if hit else seen
 
     def _crash(self, error: Exception, when: str) -> Observation:
         if isinstance(error, frames.BadFrame):
@@ -159,7 +231,7 @@ class Runner:
         return Observation(ended="crashed", detail=f"{how_it_ended(status)} {when}".rstrip())
 
     def _stop(self, grace: float = 0.0) -> int | None:
-        session, self._session = self._session, None
+        session, self._session, self._asked = self._session, None, ()
         try:
             return session.end(grace) if session is not None else None
         except SandboxError:
@@ -169,3 +241,10 @@ class Runner:
     def _lose(self) -> None:
         self._lost += 1
         self._drop()
+
+
+def _digest(answers: Sequence[bytes]) -> bytes:
+    digest = hashlib.sha256()
+    for data in answers:
+        digest.update(len(data).to_bytes(4, "big") + data)
+    return digest.digest()

@@ -23,6 +23,7 @@ from autograder.models import Case, Cell, Observation
 from autograder.observations import decode_observation, encode_arguments
 from autograder.sandbox import frames, walls
 from autograder.sandbox.layers import ALL, Layers
+from autograder.sandbox.questions import Questions
 from autograder.values import BadValue
 
 START_SECONDS: Final = 60.0
@@ -56,6 +57,7 @@ class Zygote:
         self._facts: dict[str, Any] = {}
         self._buffer = b""
         self._handles: list[int] = []
+        self._learned: set[str] = set()
         command = walls.python_command(inside=walled)
         if walled:
             program = walls.bubblewrap()
@@ -154,17 +156,18 @@ class Zygote:
         }
         return (*(name for name, there in outer.items() if there), *inner)
 
-    def session(self) -> Session:
-        """Fork a child for one submission.
+    def session(self, questions: Questions | None = None) -> Session:
+        """Fork a child for one submission, which can be asked these questions by number.
 
         Raises:
             SandboxError: there is none, or one without the layers that there were at the start.
         """
         layers = self.ready()["inner"]
+        if questions is not None and questions.name not in self._learned:
+            self._teach(questions)
         ours, theirs = socket.socketpair()
         try:
-            with theirs:
-                socket.send_fds(self._control, [b'{"do": "fork"}'], [theirs.fileno()])
+            self._order({"do": "fork", "questions": questions.name if questions else ""}, theirs)
             self._hear(_ANSWER_SECONDS)
             # No byte of a submission has been sent yet, so this is our own code's word.
             said = frames.receive(ours, time.monotonic() + _ANSWER_SECONDS)
@@ -174,7 +177,22 @@ class Zygote:
         if said != {"inner": layers}:
             ours.close()
             raise SandboxError("a submission's process lacks a layer that was there at the start")
-        return Session(self, ours, self._limits)
+        return Session(self, ours, self._limits, questions)
+
+    def _teach(self, questions: Questions) -> None:
+        ours, theirs = socket.socketpair()
+        try:
+            with ours:
+                self._order({"do": "learn", "questions": questions.name}, theirs)
+                frames.send_bytes(ours, questions.data, time.monotonic() + START_SECONDS)
+            self._hear(START_SECONDS)
+        except (OSError, frames.Closed, frames.Late):
+            raise SandboxError("the confined process is gone") from None
+        self._learned.add(questions.name)
+
+    def _order(self, order: dict[str, str], theirs: socket.socket) -> None:
+        with theirs:
+            socket.send_fds(self._control, [json.dumps(order).encode()], [theirs.fileno()])
 
     def end(self, grace: float = 0.0) -> int | None:
         """End the current child and all it left behind; return its wait status, None where it had to be killed.
@@ -235,8 +253,10 @@ def _own_namespace(kind: str) -> str:
 class Session:
     """One submission's child. What it says is a claim: everything is checked for form before it is used."""
 
-    def __init__(self, zygote: Zygote, sock: socket.socket, limits: Limits) -> None:
-        self._zygote, self._sock, self._limits = zygote, sock, limits
+    def __init__(self, zygote: Zygote, sock: socket.socket, limits: Limits, questions: Questions | None = None) -> None:
+        self._zygote, self._sock, self._limits, self._questions = zygote, sock, limits, questions
+        self._reader = frames.Reader(sock)
+        self._token, self._number = "", 0
         self.heard = time.monotonic()
         """When the last answer had come in whole, of ``time.monotonic``."""
 
@@ -249,34 +269,73 @@ class Session:
         """
         order = {"cells": [[cell.number, cell.source] for cell in cells], "entry": entry, "forbids": list(forbids)}
         frames.send(self._sock, {"load": order}, deadline)
-        hits = _expect(frames.receive(self._sock, deadline), "forbidden", list)
+        hits = _expect(self._reader.message(deadline), "forbidden", list)
         forbidden = tuple((hit[0], hit[1], str(hit[2])[:200]) for hit in hits[:20] if _is_hit(hit))
         if forbidden:
             return Loaded(forbidden)
-        return _loaded(_expect(frames.receive(self._sock, deadline), "loaded", dict))
+        return _loaded(_expect(self._reader.message(deadline), "loaded", dict))
 
     def observe(self, case: Case, scenario: str, deadline: float) -> tuple[Observation, str]:
         """Run one case; return what was observed and the forbidden name that was used, if any."""
-        token = secrets.token_hex(8)  # an answer sent ahead of its question cannot know it
         calls = [encode_arguments(arguments) for arguments in case.calls]
-        frames.send(self._sock, {"try": {"token": token, "scenario": scenario, "calls": calls}}, deadline)
+        self._ask({"try": {"token": self._new_token(), "scenario": scenario, "calls": calls}}, deadline)
         size, elements = self._limits.answer(case)
-        answer = frames.receive(self._sock, deadline, min(frames.LIMIT, size))
+        data, hit = self._answer(size, deadline)
+        return Observation() if hit else observation(data, elements), hit
+
+    def ask(self, checks: Sequence[str], deadline: float) -> None:
+        """Ask for all cases of some checks, by their ids; ``next_answer`` then returns one after the other.
+
+        Of a check in which a forbidden name is used no more answers come after that one.
+        """
+        assert self._questions is not None
+        numbers = [self._questions.numbers[check] for check in checks]
+        self._ask({"run": {"token": self._new_token(), "checks": numbers}}, deadline)
+
+    def next_answer(self, check: str, number: int, deadline: float) -> tuple[bytes, str]:
+        """Return the answer to a case, for ``observation`` to read, and the forbidden name that was used, if any."""
+        assert self._questions is not None
+        return self._answer(self._questions.sizes[check][number][0], deadline)
+
+    def _new_token(self) -> str:
+        self._token, self._number = secrets.token_hex(8), 0  # an answer sent ahead of its question cannot know it
+        return self._token
+
+    def _ask(self, order: dict[str, Any], deadline: float) -> None:
+        frames.send(self._sock, order, deadline)
+
+    def _answer(self, size: int, deadline: float) -> tuple[bytes, str]:
+        answer = self._reader.data(deadline, min(frames.LIMIT, size))
         self.heard = time.monotonic()
-        if type(answer) is not dict or answer.keys() != {"token", "seen", "hits"} or answer["token"] != token:
+        begins = f"{self._token}{self._number:06}".encode()
+        self._number += 1
+        began, data = answer[: len(begins)], answer[len(begins) + 1 :]
+        mark = answer[len(begins) : len(begins) + 1]
+        if began != begins or mark not in (b"=", b"!"):
             raise frames.BadFrame("an answer to another question")
-        hits = answer["hits"]
-        if type(hits) is not list or len(hits) > 1 or not all(type(hit) is str for hit in hits):
+        if mark == b"=":
+            return data, ""
+        hit = frames.read(data)
+        if type(hit) is not str or not hit:
             raise frames.BadFrame("malformed hits")
-        try:
-            return decode_observation(answer["seen"], elements=elements), "".join(hits)[:200]
-        except BadValue as error:
-            raise frames.BadFrame(str(error)) from None
+        return b"", hit[:200]
 
     def end(self, grace: float = 0.0) -> int | None:
         """End the child; return its wait status, None where it was still running after ``grace`` seconds."""
         self._sock.close()
         return self._zygote.end(grace)
+
+
+def observation(data: bytes, elements: int) -> Observation:
+    """Return the observation that an answer holds, of so many elements at most.
+
+    Raises:
+        frames.BadFrame: it holds none.
+    """
+    try:
+        return decode_observation(frames.read(data), elements=elements)
+    except BadValue as error:
+        raise frames.BadFrame(str(error)) from None
 
 
 def _expect(message: Any, key: str, kind: type) -> Any:

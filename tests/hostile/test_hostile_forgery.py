@@ -22,15 +22,17 @@ FORGER = """\
         os.write(SOCKET, struct.pack(">I", len(data)) + data)
     def frame(message):
         raw(json.dumps(message).encode())
-    def task():
+    def question():
         here = sys._getframe()
-        while "task" not in here.f_locals:
+        while "token" not in here.f_locals or "number" not in here.f_locals:
             here = here.f_back
-        return here.f_locals["task"]
+        return here.f_locals
+    def begin():
+        return f"{question()['token']}{question()['number']:06}=".encode()
     def seen(returned, after):
         return {"outcomes": [{"returned": returned, "after": after}]}
     def answer(returned=None, after={}, **more):
-        frame({"token": task()["token"], "seen": seen(returned, after), "hits": [], **more})
+        raw(begin() + json.dumps({**seen(returned, after), **more}).encode())
     LOADED = {"defined": True, "callable": True, "errors": [], "notes": [], "output": ""}
     """
 HONESTLY = "return honest(grads, scale, growth_factor, backoff_factor)"
@@ -57,7 +59,7 @@ ATTACKS = (
     early("a report before its time", "frame({'loaded': LOADED})"),
     early(
         "a report and ten answers",
-        "frame({'loaded': LOADED}); [frame({'token': '', 'seen': {}, 'hits': []}) for _ in range(10)]",
+        "frame({'loaded': LOADED}); [raw(b'%06d={}' % n) for n in range(10)]",
     ),
     early("a report that says passed", "frame({'loaded': {**LOADED, 'passed': True}})"),
     early("a hit that is no one's", "frame({'forbidden': [[1, 1, 'x']]})"),
@@ -69,31 +71,31 @@ ATTACKS = (
     late("a verdict for an answer", f"frame({{'passed': True}})\n{HONESTLY}"),
     late(
         "every answer twice",
-        f"r = {HONESTLY.removeprefix('return ')}\nanswer({{'tuple': [None, r[1]]}}, task()['calls'][0])\nreturn r",
+        f"r = {HONESTLY.removeprefix('return ')}\nanswer({{'tuple': [None, r[1]]}}, {{'grads': [g.tolist() for g in grads]}})\nreturn r",
         statuses="failed crashed",
     ),
     late("an answer with one key more", "answer(passed=True)\nos._exit(0)"),
     late(
         "an answer that names its own end",
-        "frame({'token': task()['token'], 'seen': {'outcomes': [], 'ended': '', 'whole': True}, 'hits': []})\nos._exit(0)",
+        'raw(begin() + b\'{"outcomes": [], "ended": "", "whole": true}\')\nos._exit(0)',
     ),
     late(
         "an answer with a key twice",
-        "raw(json.dumps({'token': task()['token'], 'seen': seen(None, {})}).encode()[:-1] + b', \"hits\": [], \"hits\": 1}')\nos._exit(0)",
+        "raw(begin() + json.dumps(seen(None, {})).encode()[:-1] + b', \"outcomes\": 1}')\nos._exit(0)",
     ),
     late(
         "no outcomes at all",
-        "frame({'token': task()['token'], 'seen': {'outcomes': []}, 'hits': []})\nos._exit(0)",
+        "raw(begin() + b'{\"outcomes\": []}')\nos._exit(0)",
         says="another number of calls",
     ),
     late("a run of 10**15 elements", "answer({'runs': [[1.0, 10**15]]})\nos._exit(0)"),
     late(
         "a bare nan",
-        'raw(b\'{"token": "\' + task()[\'token\'].encode() + b\'", "seen": NaN, "hits": []}\')\nos._exit(0)',
+        'raw(begin() + b"NaN")\nos._exit(0)',
     ),
     late(
         "an infinite number",
-        "raw(json.dumps({'token': task()['token'], 'seen': seen(0, {}), 'hits': []}).encode().replace(b': 0', b': 1e999'))\nos._exit(0)",
+        "raw(begin() + json.dumps(seen(0, {})).encode().replace(b': 0', b': 1e999'))\nos._exit(0)",
     ),
     in_cell(
         "JSON that says what it likes",
@@ -219,7 +221,7 @@ ATTACKS = (
         import json, json.encoder
         real, first = json.dumps, []
         def lie(message, *args, **kwargs):
-            for one in message.get("seen", {}).get("outcomes", []): one["after"] = first[-1]
+            for one in message.get("outcomes", []): one["after"] = first[-1]
             return real(message, *args, **kwargs)
         json.dumps = lie
         json.JSONEncoder.encode = json.JSONEncoder.iterencode = lambda self, message, *a: lie(message)

@@ -102,8 +102,6 @@ ATTACKS = (
         real = torch.tensor
         torch.tensor = lambda values, **k: real([0.0] * len(values), **{**k, "dtype": torch.float32})
         """,
-        earns=0,
-        statuses="failed error",
     ),
     in_cell(
         "inputs that are lists",

@@ -10,10 +10,12 @@ from textwrap import dedent
 
 from autograder.attempt import Cage
 from autograder.checks import Check, case, differ, each_call, f32
-from autograder.grading import judge_answer
+from autograder.grading import judge
+from autograder.limits import STUDENT
 from autograder.models import Case, Cell, CheckResult, Exercise, Outcome, Reference
 from autograder.reference.expectations import PUBLIC, Expectations, Seed, expect
 from autograder.sandbox.layers import ALL, Layers
+from autograder.sandbox.questions import questions
 from autograder.sandbox.runner import Runner
 from autograder.sandbox.zygote import Loaded, SandboxError, Zygote
 
@@ -85,9 +87,10 @@ class Room:
     def grade(self, *sources: str, seconds: float = 5.0, checks: int = 3) -> Graded:
         """Grade the cells of an answer as the pipeline does."""
         chosen = exercise(seconds=seconds, checks=checks)
-        runner = Runner(self.cage.take, self.cage.drop, cells(sources), chosen)
+        asked = questions(chosen.checks, expected(chosen).checks, STUDENT)
+        runner = Runner(self.cage.take, self.cage.drop, cells(sources), chosen, 0, asked)
         try:
-            results, _ = judge_answer(chosen, expected(chosen), {}, runner.observe)
+            results, _, _ = judge(chosen, expected(chosen), {}, runner.answers)
         finally:
             runner.close()
         return Graded(results, runner.loaded)

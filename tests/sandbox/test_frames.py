@@ -212,3 +212,48 @@ def test_descriptors_sent_along_are_not_taken(pair: tuple[socket.socket, socket.
     with open("/dev/null", "rb") as null:
         socket.send_fds(pair[1], [struct.pack(">I", len(body)) + body], [null.fileno()] * 3)
     assert frames.receive(pair[0], soon()) == {"a": 1}
+
+
+# -------------------------------------------------------------------------------- reader
+
+
+def test_a_reader_takes_many_small_frames_and_one_large_one(pair: tuple[socket.socket, socket.socket]) -> None:
+    large = "x" * 10**6
+    messages = [*({"number": number} for number in range(500)), large, {"after": large[:10]}]
+    sender = threading.Thread(target=lambda: [frames.send(pair[1], message) for message in messages])
+    sender.start()
+    reader, deadline = frames.Reader(pair[0]), time.monotonic() + 20
+    assert [reader.message(deadline) for _ in messages] == messages
+    sender.join()
+
+
+def test_a_reader_says_what_a_single_frame_says(pair: tuple[socket.socket, socket.socket]) -> None:
+    reader = frames.Reader(pair[0])
+    raw(pair[1], b"[1]")
+    raw(pair[1], b"no JSON")
+    raw(pair[1], b'"' + b"x" * 100 + b'"')
+    raw(pair[1], b"[2", 10)
+    assert reader.message(soon()) == [1]
+    with pytest.raises(frames.BadFrame):
+        reader.message(soon())
+    with pytest.raises(frames.BadFrame, match="more than 50"):
+        reader.message(soon(), 50)
+    whole = frames.Reader(pair[0])
+    with pytest.raises(frames.Late):
+        whole.message(soon())
+
+
+def test_a_reader_gives_what_came_before_the_end_and_then_says_so(pair: tuple[socket.socket, socket.socket]) -> None:
+    frames.send(pair[1], "first")
+    frames.send(pair[1], "second")
+    raw(pair[1], b'"thi', 9)
+    pair[1].close()
+    reader = frames.Reader(pair[0])
+    assert [reader.message(soon()), reader.message(soon())] == ["first", "second"]
+    with pytest.raises(frames.Closed):
+        reader.message(soon())
+
+
+def test_what_came_in_time_counts_although_it_is_read_late(pair: tuple[socket.socket, socket.socket]) -> None:
+    frames.send(pair[1], "in time")
+    assert frames.Reader(pair[0]).message(time.monotonic() - 1) == "in time"

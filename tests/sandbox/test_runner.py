@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from doubling import RIGHT, Room, cells, exercise
+from doubling import RIGHT, Room, cells, exercise, expected
 
-from autograder.models import Raised
+from autograder.checks import case, f32
+from autograder.limits import STUDENT
+from autograder.models import Exercise, Raised
+from autograder.sandbox.questions import questions
 from autograder.sandbox.runner import MAX_LOST, MAX_TIMEOUTS, Runner, place
 from autograder.sandbox.zygote import SandboxError, Zygote
 
@@ -514,3 +518,99 @@ def test_a_deep_tree_of_folders_costs_no_process(which: str, request: pytest.Fix
     assert room.grade(DEEP, seconds=20, checks=4).statuses == ["crashed"] * 4
     assert room.cage.take() is before
     honest(room)
+
+
+# --------------------------------------------------------------- a check at a time
+
+COUNTS = """    import os, torch
+    calls = []
+    def f(x):
+        calls.append(1)
+        {then}
+        return x * 2
+"""
+
+
+def asked(room: Room, *sources: str, chosen: Exercise) -> Runner:
+    known = questions(chosen.checks, expected(chosen).checks, STUDENT)
+    return Runner(room.cage.take, room.cage.drop, cells(sources), chosen, 0, known)
+
+
+def several(cases: int, checks: int, seconds: float = 5.0, forbids: tuple[str, ...] = ()) -> Exercise:
+    base = exercise(seconds=seconds, checks=checks)
+    inputs = tuple(case(f"case {n}", x=f32(float(n))) for n in range(cases))
+    return replace(base, forbids=forbids, checks=tuple(replace(check, cases=inputs) for check in base.checks))
+
+
+@pytest.mark.parametrize(
+    ("then", "marks", "after"),
+    [
+        ("pass", ["", "", ""], ["", "", ""]),
+        ("if len(calls) == 2: 1 / 0", ["", "", ""], ["", "", ""]),
+        ("if len(calls) == 2: os._exit(7)", ["", "crashed", "not_run"], ["", "crashed", "not_run"]),
+        ("while len(calls) == 2: pass", ["", "timeout", "not_run"], ["", "timeout", "not_run"]),
+        ("if len(calls) == 5: os._exit(7)", ["", "", ""], ["", "crashed", "not_run"]),
+    ],
+)
+def test_a_case_that_ends_the_process_ends_its_check_and_no_other(
+    plain_room: Room, then: str, marks: list[str], after: list[str]
+) -> None:
+    chosen = several(cases=3, checks=3, seconds=2.0)
+    runner = asked(plain_room, COUNTS.format(then=then), chosen=chosen)
+    known = expected(chosen).checks
+    try:
+        found = [[one.ended for one in runner.answers(check, known[check.id]).read()] for check in chosen.checks]
+    finally:
+        runner.close()
+    # Read in anew after it, the code counts from the beginning.
+    assert found[:2] == [marks, after]
+
+
+def test_a_forbidden_name_ends_its_check_and_the_next_ones_say_so_too(plain_room: Room) -> None:
+    chosen = several(cases=3, checks=2, forbids=("torch.amp.GradScaler",))
+    source = COUNTS.format(then="if len(calls) == 2: getattr(torch.amp, 'Grad' + 'Scaler')('cpu')")
+    runner = asked(plain_room, source, chosen=chosen)
+    known = expected(chosen).checks
+    try:
+        found = [[one.ended for one in runner.answers(check, known[check.id]).read()] for check in chosen.checks]
+    finally:
+        runner.close()
+    assert found == [["", "forbidden", "not_run"], ["forbidden", "not_run", "not_run"]]
+
+
+def test_equal_answers_have_equal_digests_and_what_was_cut_short_has_none(plain_room: Room) -> None:
+    chosen = several(cases=3, checks=1, seconds=1.0)
+    (check,), known = chosen.checks, expected(chosen).checks
+    digests = []
+    for source in ("return x * 2", "return x + x", "return x * 3", "return x * 2 if x[0] < 1 else f(x)"):
+        runner = asked(plain_room, f"def f(x):\n    {source}", chosen=chosen)
+        try:
+            digests.append(runner.answers(check, known[check.id]).digest)
+        finally:
+            runner.close()
+    assert digests[0] == digests[1] != digests[2]
+    runner = asked(plain_room, "def f(x):\n    while x[0] > 1: pass\n    return x * 2", chosen=chosen)
+    try:
+        assert runner.answers(check, known[check.id]).digest == b""
+    finally:
+        runner.close()
+
+
+def test_checks_are_run_in_their_order(plain_room: Room) -> None:
+    chosen = several(cases=1, checks=3)
+    known = expected(chosen).checks
+    runner = asked(plain_room, RIGHT, chosen=chosen)
+    try:
+        runner.answers(chosen.checks[0], known[chosen.checks[0].id])
+        with pytest.raises(ValueError, match="in their order"):
+            runner.answers(chosen.checks[2], known[chosen.checks[2].id])
+    finally:
+        runner.close()
+
+
+def test_what_one_submission_does_to_its_inputs_the_next_one_does_not_see(plain_room: Room) -> None:
+    spoils = "def f(x):\n    y = x * 2\n    x.fill_(99)\n    return y"
+    first = plain_room.grade(spoils)
+    again = plain_room.grade(spoils)
+    assert first.statuses == again.statuses
+    assert plain_room.grade(RIGHT).points == 3

@@ -610,11 +610,17 @@ FORGER = """\
         data = json.dumps(message).encode()
         raw(struct.pack(">I", len(data)) + data)
 
-    def token():
-        here = sys._getframe()
-        while "task" not in here.f_locals:
+    def question():
+        here = sys._getframe(2)  # answer() has names like these of its own
+        while "token" not in here.f_locals or "number" not in here.f_locals:
             here = here.f_back
-        return here.f_locals["task"]["token"]
+        return here.f_locals
+
+    def answer(seen, mark="=", token=None, number=None):
+        here = question()
+        begin = (here["token"] if token is None else token) + f"{here['number'] if number is None else number:06}"
+        data = (begin + mark).encode() + (seen if type(seen) is bytes else json.dumps(seen).encode())
+        raw(struct.pack(">I", len(data)) + data)
 
     def tensor(*values):
         return {"tensor": "float32", "shape": [len(values)], "data": list(values)}
@@ -625,9 +631,14 @@ FORGER = """\
 IN_A_CELL = {
     "a verdict": "frame({'passed': True})",
     "a verdict, many times": "[frame({'passed': True}) for _ in range(50)]",
-    "an answer ahead of its question": "frame({'token': '0' * 16, 'seen': SEEN, 'hits': []})",
+    "an answer ahead of its question": (
+        "data = b'0' * 22 + b'=' + json.dumps(SEEN).encode(); raw(struct.pack('>I', len(data)) + data)"
+    ),
     "a report on the cells, so that ours is one too many": "frame({'loaded': LOADED})",
-    "a report on the cells and an answer": "frame({'loaded': LOADED}); frame({'token': '', 'seen': SEEN, 'hits': []})",
+    "a report on the cells and an answer": (
+        "frame({'loaded': LOADED}); data = b'000000=' + json.dumps(SEEN).encode();"
+        " raw(struct.pack('>I', len(data)) + data)"
+    ),
     "a report with another key": "frame({'loaded': {**LOADED, 'passed': True}})",
     "a report with 1 for True": "frame({'loaded': {**LOADED, 'callable': 1}})",
     "a report with a million errors": "frame({'loaded': {**LOADED, 'errors': [0] * 10**6}})",
@@ -642,24 +653,24 @@ IN_A_CELL = {
     "half a frame and the end": "raw(struct.pack('>I', 100) + b'{'); os._exit(0)",
 }
 IN_A_CALL = {
-    "another token": "frame({'token': 'x', 'seen': SEEN, 'hits': []})",
-    "a token of another type": "frame({'token': [token()], 'seen': SEEN, 'hits': []})",
-    "one key more": "frame({'token': token(), 'seen': SEEN, 'hits': [], 'passed': True})",
-    "one key less": "frame({'token': token(), 'seen': SEEN})",
-    "an end, which is not its to say": "frame({'token': token(), 'seen': {**SEEN, 'ended': ''}, 'hits': []})",
-    "outcomes that are none": "frame({'token': token(), 'seen': {'outcomes': True}, 'hits': []})",
-    "an outcome with a verdict": "frame({'token': token(), 'seen': {'outcomes': [{'passed': True}]}, 'hits': []})",
-    "hits that are none": "frame({'token': token(), 'seen': SEEN, 'hits': ''})",
-    "too many outcomes": "frame({'token': token(), 'seen': {'outcomes': SEEN['outcomes'] * 100}, 'hits': []})",
-    "a list": "frame([token(), SEEN, []])",
-    "10**15 elements in a few bytes": (
-        "frame({'token': token(), 'seen': {'outcomes': [{'returned': {'runs': [[1.0, 10**15]]}, 'after': {}}]},"
-        " 'hits': []})"
-    ),
-    "three million empty objects": (
-        "data = json.dumps({'token': token(), 'seen': 0, 'hits': []}).encode().replace(b'0', b'[' + b'{},' * 3 * 10**6"
-        " + b'{}]'); raw(struct.pack('>I', len(data)) + data)"
-    ),
+    "another token": "answer(SEEN, token='0' * 16)",
+    "a token that is too short": "answer(SEEN, token=question()['token'][1:])",
+    "the next answer's number": "answer(SEEN, number=question()['number'] + 1)",
+    "no mark": "answer(SEEN, mark='')",
+    "a mark of its own": "answer(SEEN, mark='+')",
+    "nothing after the mark": "answer(b'')",
+    "an answer and a word more": "answer(json.dumps(SEEN).encode() + b' true')",
+    "one key more": "answer({**SEEN, 'passed': True})",
+    "one key less": "answer({})",
+    "an end, which is not its to say": "answer({**SEEN, 'ended': ''})",
+    "outcomes that are none": "answer({'outcomes': True})",
+    "an outcome with a verdict": "answer({'outcomes': [{'passed': True}]})",
+    "hits that are none": "answer('', mark='!')",
+    "hits in a list": "answer(['a'], mark='!')",
+    "too many outcomes": "answer({'outcomes': SEEN['outcomes'] * 100})",
+    "a list": "answer([SEEN])",
+    "10**15 elements in a few bytes": "answer({'outcomes': [{'returned': {'runs': [[1.0, 10**15]]}, 'after': {}}]})",
+    "three million empty objects": "answer(b'[' + b'{},' * 3 * 10**6 + b'{}]')",
 }
 
 
@@ -681,7 +692,7 @@ def test_a_false_message_from_a_call_earns_nothing(room: Room, forgery: str) -> 
 
 def test_a_well_formed_claim_is_judged_like_any_other(room: Room) -> None:
     # It knows the token and the form, and not what the double of the input is unless it computes it.
-    claim = "frame({'token': token(), 'seen': SEEN, 'hits': []})"
+    claim = "answer(SEEN)"
     graded = room.grade(FORGER, f"def f(x):\n    {claim}\n    import time\n    time.sleep(60)", seconds=1)
     assert "passed" not in graded.statuses
     graded = room.grade(FORGER, f"def f(x):\n    {claim}\n    return x * 2")
