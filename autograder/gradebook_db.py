@@ -120,43 +120,33 @@ _TROUBLES: Final = {
     "readonly": "the gradebook cannot be written; make the file and its folder writable",
     "not a database": "this file is no database; choose another gradebook",
 }
+_NO_SERVER: Final = "no server answers there ({said}); start it, or mend the URL"
+_NOT_ALLOWED: Final = "this user may not write there ({said}); grant it, or choose another user"
+_LOST: Final = "the connection to the server was lost ({said}); run this again"
 _SERVER_TROUBLES: Final = {
     "lock timeout": _TROUBLES["locked"],
     "No space left": "the disk of the server is full; make room, then run this again",
     "authentication failed": "the server does not accept this user with this password; mend them in the URL, or "
     "leave the password out of it and put it into ~/.pgpass",
     "no password supplied": "the server asks for a password; put it into ~/.pgpass, or into the URL",
-    "role ": "the server does not know this user; mend the URL",
-    "database ": "the server has no such database; make it with `createdb`, or mend the URL",
-    "permission denied": "this user may not write there ({said}); grant it, or choose another user",
-    "Connection refused": "no server answers there ({said}); start it, or mend the URL",
-    "No such file": "no server answers there ({said}); start it, or mend the URL",
-    "translate host name": "no server answers there ({said}); start it, or mend the URL",
-    "resolve host": "no server answers there ({said}); start it, or mend the URL",
-    "timeout expired": "no server answers there ({said}); start it, or mend the URL",
-    "server closed the connection": "the connection to the server was lost ({said}); run this again",
-    "terminating connection": "the connection to the server was lost ({said}); run this again",
-    "connection is lost": "the connection to the server was lost ({said}); run this again",
-    "starting up": "the server is not ready ({said}); run this again in a moment",
-    "shutting down": "the server is not ready ({said}); run this again in a moment",
+    'role ".*" does not exist': "the server does not know this user; mend the URL",
+    'database ".*" does not exist': "the server has no such database; make it with `createdb`, or mend the URL",
+    "permission denied|must be owner|no schema has been selected": _NOT_ALLOWED,
+    "Connection refused|No such file|translate host name|resolve host|No route|timeout expired": _NO_SERVER,
+    "server closed the connection|terminating connection|connection is lost": _LOST,
+    "starting up|shutting down": "the server is not ready ({said}); run this again in a moment",
 }
-"""By what the server or its library says, most telling first."""
+"""By a pattern of what the server or its library says."""
 
 
 def _trouble(engine: Engine, error: SQLAlchemyError) -> str:
     lines = str(getattr(error, "orig", None) or error).splitlines() or [type(error).__name__]
     server = engine.dialect.name == "postgresql"
-    said = _said(lines[0], engine.url.password) if server else lines[0]
+    said = re.sub(r"^.*\b(?:FATAL|ERROR): +", "", lines[0])  # less what its library puts before it
     for sign, sentence in (_SERVER_TROUBLES if server else _TROUBLES).items():
-        if sign in said:
+        if re.search(sign, said):
             return f"{name_of(engine)}: {sentence.format(wait=WAIT_S, said=said)}"
     return f"{name_of(engine)}: the gradebook cannot be used ({said})"
-
-
-def _said(line: str, password: object) -> str:
-    """Return what a server said without what its library puts before it, and never with a password."""
-    said = re.sub(r"^.*\b(?:FATAL|ERROR): +", "", line)
-    return said.replace(str(password), "***") if password else said
 
 
 _SECRETS: Final = ("password", "passfile", "sslpassword")

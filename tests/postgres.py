@@ -13,11 +13,14 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from itertools import count
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
+
+from killing import named_rows
+from sqlalchemy import create_engine, inspect, text
 
 SERVERS: Final = Path("/usr/lib/postgresql")
 """Where Debian keeps the server's commands, by version, off the PATH."""
@@ -27,24 +30,29 @@ _SETTINGS: Final = {"listen_addresses": "", "fsync": "off", "autovacuum": "off",
 
 @dataclass
 class Server:
-    """A server that runs; every test takes a database of its own."""
+    """A server that runs; a test takes an empty database of it."""
 
     folder: Path
     password: str
     process: subprocess.Popen[bytes]
-    _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def url(self, database: str, *, user: str = USER, password: str | None = None) -> str:
         """Return the SQLAlchemy URL of a database, which need not be there."""
         word = quote(self.password if password is None else password, safe="")
         return f"postgresql+psycopg://{user}:{word}@/{quote(database, safe='')}?host={self.folder}"
 
-    def database(self, name: str = "") -> str:
-        """Make a database; return its URL."""
-        made = name or f"course_{next(self._numbers)}"
+    def database(self, name: str = "course") -> str:
+        """Make a database, or empty the one that is there, whoever still uses it; return its URL."""
         with self.connect("postgres") as connection:
-            connection.execute('CREATE DATABASE "' + made.replace('"', '""') + '"')
-        return self.url(made)
+            if not connection.execute("SELECT FROM pg_database WHERE datname = %s", (name,)).fetchall():
+                connection.execute('CREATE DATABASE "' + name.replace('"', '""') + '"')
+                return self.url(name)
+        self.end_sessions(name)
+        with self.connect(name) as connection:  # to drop the whole of it takes far longer
+            connection.execute("DROP SCHEMA public CASCADE")
+            connection.execute("CREATE SCHEMA public")
+            connection.execute("GRANT USAGE ON SCHEMA public TO PUBLIC")  # as it is in a new database
+        return self.url(name)
 
     @contextlib.contextmanager
     def connect(self, database: str) -> Iterator[Any]:
@@ -118,3 +126,23 @@ def _answering(server: Server, log: Path) -> Server:
             break
         time.sleep(0.05)
     raise AssertionError(f"the PostgreSQL server did not start:\n{log.read_text()}")
+
+
+# ------------------------------------------------------------------------------- rows
+
+
+def rows(url: str) -> list[str]:
+    """Return all rows of all tables, ids replaced by what they name, of either kind of database."""
+    engine = create_engine(url)
+    with engine.connect() as connection:
+        names = inspect(connection).get_table_names()
+        query = 'SELECT * FROM "{}"'
+        found = {name: [dict(row) for row in connection.execute(text(query.format(name))).mappings()] for name in names}
+    engine.dispose()
+    return named_rows({name: [_alike(row) for row in table] for name, table in found.items()})
+
+
+def _alike(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row with what SQLite has no type for as SQLite holds it."""
+    times = {key: str(value) + ".000000" for key, value in row.items() if isinstance(value, datetime)}
+    return {**row, **{key: int(value) for key, value in row.items() if isinstance(value, bool)}, **times}
