@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, Protocol
 
-from sqlalchemy import Connection, Table, insert, select, update
+from sqlalchemy import Connection, Table, bindparam, insert, select, update
 
 from autograder.gradebook_cells import Sheet
 from autograder.gradebook_db import among, clean, insert_rows, new_id, update_rows
@@ -163,8 +163,9 @@ def _write_codes(connection: Connection, codes: Mapping[str, str]) -> set[str]:
     if new:
         connection.execute(insert(CODE), new)
     other = {row for row, code in codes.items() if found.get(row, code) != code}
-    for row in sorted(other):
-        connection.execute(update(CODE).where(CODE.c.submission_id == row).values(code=codes[row]))
+    if other:
+        renewed = update(CODE).where(CODE.c.submission_id == bindparam("row")).values(code=bindparam("now"))
+        connection.execute(renewed, [{"row": row, "now": codes[row]} for row in sorted(other)])
     return other
 
 
