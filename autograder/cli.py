@@ -98,7 +98,12 @@ def grade(
         "build/course"
     ),
     gradebook: Annotated[
-        str, typer.Option("--gradebook", help="SQLAlchemy URL; gradebook.db under --out when not given.")
+        str,
+        typer.Option(
+            "--gradebook",
+            envvar="AUTOGRADER_GRADEBOOK",
+            help="SQLAlchemy URL, as postgresql+psycopg://USER@HOST/NAME; gradebook.db under --out when not given.",
+        ),
     ] = "",
     workers: Annotated[int, typer.Option("--workers", min=0, help="Confined processes; one a core when 0.")] = 0,
     seed: Seed = None,

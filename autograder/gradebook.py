@@ -11,44 +11,52 @@ and comments alone, and asks for another look at what a human gave where the cod
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import datetime
+import contextlib
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Protocol, Self
 
-from sqlalchemy import Connection, Engine, Select, event, exists, insert, or_, select, update
+from sqlalchemy import Connection, Engine, Select, event, exists, or_, select
 
-from autograder.gradebook_cells import Sheet, prepare
+from autograder.gradebook_cells import prepare
+from autograder.gradebook_db import GradebookError as GradebookError
 from autograder.gradebook_db import (
-    CODE,
-    among,
     clean,
     create_or_check,
     expect_gradebook,
     expect_writable,
     file_of,
-    insert_rows,
-    new_id,
+    name_of,
     open_engine,
-    table_of,
     transaction,
-    update_rows,
 )
-from autograder.gradebook_db import GradebookError as GradebookError
 from autograder.gradebook_db import url_of as url_of
-from autograder.models import Exercise, Score
-from autograder.report.rows import Row
-from autograder.untrusted_files import Refused, read_bytes
+from autograder.gradebook_rows import Marked, Place, write_rows
+from autograder.gradebook_seen import Watch, file_fingerprint, server_fingerprint
+from autograder.gradebook_server import claim, keep_writers_out
+from autograder.gradebook_tables import ASSIGNMENT, BASE_CELL, GRADE, SUBMITTED_ASSIGNMENT, SUBMITTED_NOTEBOOK
+from autograder.models import Exercise
 
 _CHUNK: Final = 500
 """Scores a statement: databases limit the number of its parameters."""
 _CHANGES: Final = ("INSERT", "UPDATE", "DELETE", "CREATE")
+_NAME: Final = 128
+"""Characters of a student's name that a server keeps; an SQLite file keeps them all."""
 
 Key = tuple[str, str]
 """Student and exercise."""
+
+
+class Keyed(Protocol):
+    """What says whose work it is, and of what."""
+
+    @property
+    def student(self) -> str: ...
+    @property
+    def exercise(self) -> str: ...
 
 
 class GradebookWriter:
@@ -71,37 +79,75 @@ class GradebookWriter:
         self._url = url
         self._exercises = dict(exercises)
         self._engine: Engine | None = None
+        self._session: Connection | None = None
         self._before_change = before_change
         self._changed = False
         self._file: Path | None = None
         self._identity: tuple[int, int] | None = None
+        self._alone = False
+        self._version: tuple[object, int] | None = None
+        self._others: Watch | None = None
 
     def __enter__(self) -> Self:
-        """Open the gradebook; GradebookError where that cannot be done."""
-        engine = open_engine(self._url)
+        """Open the gradebook; GradebookError where that cannot be done, LockError where another grader has it."""
+        self._engine = engine = open_engine(self._url)
         self._file = file_of(engine)
         event.listen(engine, "before_cursor_execute", self._watch)
         try:
-            with transaction(engine) as connection:
+            if engine.dialect.name == "postgresql":
+                self._session = _connected(engine)
+                event.listen(engine, "after_cursor_execute", self._count)
+                claim(self._session)
+            with self._transaction() as connection:
                 create_or_check(connection)
+                self._note_version(connection)
+                if self._session is not None:
+                    self._others = Watch(connection)
             expect_writable(engine)
         except BaseException:
-            engine.dispose()
+            self.__exit__(None, None, None)
             raise
-        self._engine, self._identity = engine, self._seen()
+        self._alone, self._identity = True, self._seen()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._session is not None:
+            self._session.invalidate()  # closed, and not kept: with it our lock goes
+            self._session.close()
+            self._session = None
         if self._engine is not None:
             self._engine.dispose()
             self._engine = None
+
+    @contextlib.contextmanager
+    def _transaction(self, *, writing: bool = True) -> Iterator[Connection]:
+        """Begin a transaction: on a server, on the one connection that holds our lock."""
+        if self._engine is None:
+            raise ValueError("the gradebook is not open; use `with GradebookWriter(...) as gradebook`")
+        if self._session is not None and self._session.invalidated:
+            raise GradebookError(f"{name_of(self._engine)}: the connection to the server was lost; run this again")
+        with transaction(self._session or self._engine, writing=writing) as connection:
+            yield connection
 
     def _watch(self, connection: Any, cursor: Any, statement: str, *others: Any) -> None:
         if not self._changed and statement.lstrip().upper().startswith(_CHANGES):
             self._before_change(self._file)
             self._changed = True
+
+    def _count(self, connection: Any, cursor: Any, statement: str, *others: Any) -> None:
+        words = statement.split(None, 3)
+        if self._others is not None and words[0] in ("INSERT", "DELETE"):
+            self._others.count(words[2].strip('"'), cursor.rowcount if words[0] == "INSERT" else -cursor.rowcount)
+
+    def _note_version(self, connection: Connection) -> None:
+        """Note an SQLite file's version, which for one connection moves where another one wrote."""
+        now = _version(connection)
+        if self._version is None:
+            self._version = now
+        elif now is None or now[0] is not self._version[0] or now[1] != self._version[1]:
+            self._alone = False
 
     def _seen(self) -> tuple[int, int] | None:
         try:
@@ -118,7 +164,32 @@ class GradebookWriter:
                 "put it back, or do without it, then run this again"
             )
 
-    def write(self, scores: Sequence[Score], codes: Mapping[Key, str] | None = None) -> None:
+    def fingerprint(self) -> str:
+        """Return what tells this gradebook, as it is now, from what it was or will be at any other time.
+
+        Keep it where a run ends. The next run asks for it before it writes - here, or of ``fingerprint_of(url)``, which
+        opens nothing for a file - and where it finds the same, and has the same scores to write, it need not write
+        them: every row is as the first run left it. That holds where the first run wrote all of its scores, or found
+        the fingerprint of the run before it and wrote those that changed.
+
+        Returns:
+            A short text. It is "", which is never to be taken for the same, where others may have written since this
+            writer was opened, in between what it wrote: then the next run compares the rows, as without a fingerprint.
+
+        Raises:
+            GradebookError: the database refuses.
+            ValueError: the writer is not open.
+        """
+        with self._transaction() as connection:  # nobody writes meanwhile
+            self._note_version(connection)
+            if not self._alone:
+                return ""
+            if self._others is not None:
+                keep_writers_out(connection)
+                return "" if self._others.others_wrote(connection) else server_fingerprint(connection)
+            return file_fingerprint(self._file) if self._file is not None and self._seen() == self._identity else ""
+
+    def write(self, scores: Sequence[Marked], codes: Mapping[Key, str] | None = None) -> None:
         """Write a batch of scores, all or none of it; of several for one student and exercise, the last counts.
 
         Students, assignments and cells are created where they are missing, and points follow the exercise. Writing the
@@ -137,26 +208,35 @@ class GradebookWriter:
             GradebookError: the database refuses, is locked for long, or is gone.
             ValueError: a score of an unknown exercise or check, or the writer is not open.
         """
-        if self._engine is None:
-            raise ValueError("the gradebook is not open; use `with GradebookWriter(...) as gradebook`")
-        by_slug: dict[str, dict[str, Score]] = {}
+        latest: dict[Place, Marked] = {}
         for score in scores:
             self._expect_known(score)
-            by_slug.setdefault(score.exercise, {})[clean(score.student)] = score
-        if not by_slug:
-            return
-        known = codes or {}
+            latest[self._place(score)] = score
+        if self._engine is None or latest:
+            self._write(latest, codes or {})
+
+    def _write(self, latest: Mapping[Place, Marked], codes: Mapping[Key, str]) -> None:
         self._expect_in_place()
-        with transaction(self._engine) as connection:
-            for slug, latest in by_slug.items():
-                sheet = prepare(connection, self._exercises[slug])
+        try:
+            with self._transaction() as connection:
+                if self._session is not None:
+                    keep_writers_out(connection)
+                self._note_version(connection)
+                slugs = dict.fromkeys(slug for _, slug in latest)
+                sheets = prepare(connection, (self._exercises[slug] for slug in slugs))
                 pending = iter(latest.items())
                 while chunk := dict(islice(pending, _CHUNK)):
-                    found = {student: known.get((score.student, slug), "") for student, score in chunk.items()}
-                    _write(connection, sheet, chunk, found)
+                    used = {slug: sheets[slug] for slug in dict.fromkeys(slug for _, slug in chunk)}
+                    known = {place: codes.get((score.student, score.exercise), "") for place, score in chunk.items()}
+                    write_rows(connection, used, chunk, known)
+                if self._others is not None:
+                    self._others.note(connection)
+        except BaseException:
+            self._alone = False  # what was counted was not written
+            raise
         self._expect_in_place()
 
-    def look_again(self, scores: Sequence[Score | Row]) -> dict[Key, tuple[str, ...]]:
+    def look_again(self, scores: Iterable[Keyed]) -> dict[Key, tuple[str, ...]]:
         """Return where a mark that a human gave waits for another look, by student and exercise of the scores.
 
         Returns:
@@ -165,22 +245,40 @@ class GradebookWriter:
         Raises:
             GradebookError: the database refuses.
         """
-        if self._engine is None:
-            raise ValueError("the gradebook is not open; use `with GradebookWriter(...) as gradebook`")
-        with transaction(self._engine, writing=False) as connection:
+        with self._transaction(writing=False) as connection:
             found: dict[Key, list[str]] = {}
             for student, exercise, cell in connection.execute(_look_again_query()):
                 found.setdefault((student, exercise), []).append(cell)
-        keys = [(score.student, score.exercise) for score in scores]
-        return {key: tuple(found[row]) for key in keys if (row := (clean(key[0]), key[1])) in found}
+        if not found:
+            return {}
+        places = (((score.student, score.exercise), self._place(score)) for score in scores)
+        return {key: tuple(found[place]) for key, place in places if place in found}
 
-    def _expect_known(self, score: Score) -> None:
+    def _place(self, score: Keyed) -> Place:
+        student = clean(score.student)
+        if len(student) > _NAME and self._session is not None:
+            student = f"{student[: _NAME - 17]}~{hashlib.sha256(student.encode()).hexdigest()[:16]}"
+        return student, score.exercise
+
+    def _expect_known(self, score: Marked) -> None:
         exercise = self._exercises.get(score.exercise)
         if exercise is None:
             raise ValueError(f"{score.student}: a score of {score.exercise!r}, which is no exercise of this gradebook")
         unknown = {result.id for result in score.checks} - {check.id for check in exercise.checks}
         if unknown:
             raise ValueError(f"{score.student}: {score.exercise} has no check {', '.join(sorted(unknown))}")
+
+
+def _connected(engine: Engine) -> Connection:
+    with transaction(engine, writing=False):
+        pass  # what is wrong with the server is said here, in one sentence
+    return engine.connect()
+
+
+def _version(connection: Connection) -> tuple[object, int] | None:
+    if connection.dialect.name != "sqlite":
+        return None
+    return connection.connection.dbapi_connection, int(connection.exec_driver_sql("PRAGMA data_version").scalar_one())
 
 
 def read_scores(url: str) -> list[dict[str, Any]]:
@@ -226,17 +324,16 @@ def _scores_query() -> Select[Any]:
 
 
 def _look_again_query() -> Select[Any]:
-    grade, cell, notebook = table_of("grade"), table_of("base_cell"), table_of("submitted_notebook")
-    submission, assignment = table_of("submitted_assignment"), table_of("assignment")
+    by_hand = or_(GRADE.c.manual_score.is_not(None), GRADE.c.extra_credit.is_not(None))
     return (
-        select(submission.c.student_id, assignment.c.name, cell.c.name)
-        .select_from(grade)
-        .join(cell, cell.c.id == grade.c.cell_id)
-        .join(notebook, notebook.c.id == grade.c.notebook_id)
-        .join(submission, submission.c.id == notebook.c.assignment_id)
-        .join(assignment, assignment.c.id == submission.c.assignment_id)
-        .where(grade.c.needs_manual_grade, or_(grade.c.manual_score.is_not(None), grade.c.extra_credit.is_not(None)))
-        .order_by(submission.c.student_id, assignment.c.name, cell.c.name)
+        select(SUBMITTED_ASSIGNMENT.c.student_id, ASSIGNMENT.c.name, BASE_CELL.c.name)
+        .select_from(GRADE)
+        .join(BASE_CELL, BASE_CELL.c.id == GRADE.c.cell_id)
+        .join(SUBMITTED_NOTEBOOK, SUBMITTED_NOTEBOOK.c.id == GRADE.c.notebook_id)
+        .join(SUBMITTED_ASSIGNMENT, SUBMITTED_ASSIGNMENT.c.id == SUBMITTED_NOTEBOOK.c.assignment_id)
+        .join(ASSIGNMENT, ASSIGNMENT.c.id == SUBMITTED_ASSIGNMENT.c.assignment_id)
+        .where(GRADE.c.needs_manual_grade, by_hand)
+        .order_by(SUBMITTED_ASSIGNMENT.c.student_id, ASSIGNMENT.c.name, BASE_CELL.c.name)
     )
 
 
@@ -248,145 +345,3 @@ def _row(student: str, exercise: str, score: float, max_score: float, manual: bo
         "max_score": max_score,
         "needs_manual_grade": bool(manual),
     }
-
-
-# ------------------------------------------------------------------------- submissions
-
-
-def _write(connection: Connection, sheet: Sheet, scores: Mapping[str, Score], codes: Mapping[str, str]) -> None:
-    """Write scores and hashes of code, both by student, of one exercise."""
-    known = connection.scalars(among("student", "id", scores, "id"))
-    insert_rows(connection, "student", [{"id": student} for student in sorted(scores.keys() - set(known))])
-    submissions = _submissions(connection, sheet, scores)
-    notebooks = _notebooks(connection, sheet, submissions)
-    ours = {notebooks[submissions[student], sheet.notebook]: score for student, score in scores.items()}
-    where = {row: notebook for (_, notebook), row in notebooks.items()}
-    renewed = _write_codes(connection, {submissions[student]: code for student, code in codes.items() if code})
-    other = {notebooks[submission, sheet.notebook] for submission in renewed}
-    _write_grades(connection, sheet, where, ours, other)
-    _write_comments(connection, sheet, where, ours)
-
-
-def _submissions(connection: Connection, sheet: Sheet, scores: Mapping[str, Score]) -> dict[str, str]:
-    """Return the id of each student's submission, with its time brought up to date."""
-    table = table_of("submitted_assignment")
-    times = {student: _timestamp(score.path) for student, score in scores.items()}
-    query = among("submitted_assignment", "student_id", scores).where(table.c.assignment_id == sheet.assignment)
-    found, later = {}, []
-    for row in connection.execute(query):
-        found[row.student_id] = row.id
-        if times[row.student_id] not in (None, row.timestamp):
-            later.append({"row": row.id, "time": times[row.student_id]})
-    made = {student: new_id() for student in scores if student not in found}
-    rows = [
-        {"id": made[student], "assignment_id": sheet.assignment, "student_id": student, "timestamp": times[student]}
-        for student in made
-    ]
-    insert_rows(connection, "submitted_assignment", rows)
-    update_rows(connection, "submitted_assignment", {"timestamp": "time"}, later)
-    return found | made
-
-
-def _notebooks(connection: Connection, sheet: Sheet, submissions: Mapping[str, str]) -> dict[tuple[str, str], str]:
-    """Return the id of each submitted notebook, by (submission, notebook)."""
-    query = among("submitted_notebook", "assignment_id", submissions.values())
-    found = {(row.assignment_id, row.notebook_id): row.id for row in connection.execute(query)}
-    wanted = ((row, notebook) for row in submissions.values() for notebook in sheet.graded)
-    made = {key: new_id() for key in wanted if key not in found}
-    rows = [{"id": made[a, n], "assignment_id": a, "notebook_id": n, "flagged": False} for a, n in made]
-    insert_rows(connection, "submitted_notebook", rows)
-    return found | made
-
-
-def _write_codes(connection: Connection, codes: Mapping[str, str]) -> set[str]:
-    """Keep the hash of each submission's code; return the submissions that had another one."""
-    query = select(CODE).where(CODE.c.submission_id.in_(list(codes)))
-    found = {row.submission_id: row.code for row in connection.execute(query)}
-    new = [{"submission_id": row, "code": code} for row, code in codes.items() if row not in found]
-    if new:
-        connection.execute(insert(CODE), new)
-    other = {row for row, code in codes.items() if found.get(row, code) != code}
-    for row in sorted(other):
-        connection.execute(update(CODE).where(CODE.c.submission_id == row).values(code=codes[row]))
-    return other
-
-
-def _write_grades(
-    connection: Connection,
-    sheet: Sheet,
-    where: Mapping[str, str],
-    ours: Mapping[str, Score],
-    other: Collection[str],
-) -> None:
-    """Write the automatic scores; ``other`` are the submitted notebooks whose code changed."""
-    found = {(row.notebook_id, row.cell_id): row for row in connection.execute(among("grade", "notebook_id", where))}
-    new, changed = [], []
-    for row, notebook in where.items():
-        earned = _earned(sheet, ours[row]) if row in ours else {}
-        for cell in sheet.graded.get(notebook, ()):
-            old = found.get((row, cell))
-            points = earned.get(cell, 0.0 if cell in sheet.retired else None)
-            if old is None:
-                grade = {"id": new_id(), "notebook_id": row, "cell_id": cell}
-                new.append({**grade, "auto_score": points, "needs_manual_grade": points is None})
-            elif (then := _changed(old, earned.get(cell, old.auto_score), cell in earned, row in other)) is not None:
-                changed.append({"row": old.id, **then})
-    insert_rows(connection, "grade", new)
-    update_rows(connection, "grade", {"auto_score": "points", "needs_manual_grade": "look"}, changed)
-
-
-def _changed(old: Any, points: float | None, automatic: bool, other_code: bool) -> dict[str, Any] | None:
-    """Return what becomes of a grade, None where it stays.
-
-    Args:
-        old: the row.
-        points: the automatic score that it gets.
-        automatic: whether it is a check of ours; an instructor's own cell keeps what it has.
-        other_code: whether the code changed since the row was written.
-    """
-    if old.manual_score is not None or old.extra_credit is not None:
-        look = bool(old.needs_manual_grade) or other_code or points != old.auto_score
-    else:
-        look = points is None if automatic else bool(old.needs_manual_grade)
-    same = (old.auto_score, bool(old.needs_manual_grade)) == (points, look)
-    return None if same else {"points": points, "look": look}
-
-
-def _earned(sheet: Sheet, score: Score) -> dict[str, float | None]:
-    """Return the automatic score of each check's cell; None where a human has to look."""
-    readable = score.status != "unreadable"
-    results = {result.id: result.earned for result in score.checks if readable}
-    return {cell: results.get(check) for check, cell in sheet.checks.items()}
-
-
-def _write_comments(connection: Connection, sheet: Sheet, where: Mapping[str, str], ours: Mapping[str, Score]) -> None:
-    query = among("comment", "notebook_id", where)
-    found = {(row.notebook_id, row.cell_id): row for row in connection.execute(query)}
-    new, changed = [], []
-    for row, notebook in where.items():
-        for cell in sheet.commented.get(notebook, ()):
-            mine = row in ours and cell == sheet.answer
-            text = (clean(ours[row].reason) or None) if mine else None
-            old = found.get((row, cell))
-            if old is None:
-                new.append({"id": new_id(), "notebook_id": row, "cell_id": cell, "auto_comment": text})
-            elif mine and old.auto_comment != text:
-                changed.append({"row": old.id, "text": text})
-    insert_rows(connection, "comment", new)
-    update_rows(connection, "comment", {"auto_comment": "text"}, changed)
-
-
-def _timestamp(path: str) -> datetime | None:
-    """Return the time in ``timestamp.txt`` beside a submission's file, in UTC without saying so, as nbgrader does."""
-    if not path:
-        return None
-    from nbgrader.utils import parse_utc
-
-    try:
-        text = read_bytes(Path(path).with_name("timestamp.txt"))[:100].decode("ascii").strip()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of unknown names of time zones: a student may write anything
-            found = parse_utc(text) if text else None
-    except (OSError, Refused, ValueError, OverflowError, TypeError):
-        return None
-    return found if isinstance(found, datetime) else None

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, unquote_to_bytes
-from uuid import uuid4
 
 from sqlalchemy import (
     URL,
     BindParameter,
-    Column,
     Connection,
     Engine,
-    MetaData,
     Select,
-    String,
     Table,
     bindparam,
     create_engine,
@@ -32,6 +30,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from autograder.errors import CourseError
+from autograder.gradebook_tables import ALEMBIC, ALEMBIC_HEAD, CODE, GRADE, METADATA, OURS
 from autograder.untrusted_files import shown
 
 WAIT_S: Final = 10.0
@@ -61,13 +60,25 @@ def open_engine(url: str, *, reading: bool = False) -> Engine:
     try:
         parsed = make_url(url)
         if parsed.get_backend_name() != "sqlite":
-            return create_engine(parsed)
+            return create_engine(parsed, connect_args=_server_arguments(parsed))
         return create_engine(_read_only(parsed) if reading else parsed, connect_args={"timeout": WAIT_S})
     except ImportError as error:
         raise GradebookError(f"this gradebook's database needs the Python package {error.name}; install it") from None
     except (ArgumentError, ValueError):  # the URL may hold a password: it is not repeated
         shapes = "sqlite:////home/me/gradebook.db or postgresql+psycopg://user@host/name"
         raise GradebookError(f"the gradebook's URL cannot be understood; it looks like {shapes}") from None
+
+
+_LIBPQ: Final = ("psycopg", "psycopg2")
+"""Drivers that take the settings of PostgreSQL's own library."""
+
+
+def _server_arguments(url: URL) -> dict[str, Any]:
+    """Return what to say to a server beside its URL: who we are, and not to wait for it for ever."""
+    if url.get_driver_name() not in _LIBPQ:
+        return {}
+    own = {"application_name": f"autograder, process {os.getpid()} on {platform.node()}"[:63], "connect_timeout": 10}
+    return {key: value for key, value in own.items() if key not in url.query}
 
 
 def _read_only(url: URL) -> URL:
@@ -80,15 +91,26 @@ def _read_only(url: URL) -> URL:
 
 
 @contextmanager
-def transaction(engine: Engine, *, writing: bool = True) -> Iterator[Connection]:
-    """Commit what the block did, or nothing of it; what the database says becomes a GradebookError."""
+def transaction(database: Engine | Connection, *, writing: bool = True) -> Iterator[Connection]:
+    """Commit what the block did, or nothing of it; what the database says becomes a GradebookError.
+
+    Args:
+        database: what is asked for a connection, or the one connection to use.
+        writing: whether others are to be kept from writing meanwhile, where that is a matter of the transaction's kind.
+    """
     try:
-        with engine.begin() as connection:
-            if writing and engine.dialect.name == "sqlite":
+        with database.begin() if isinstance(database, Engine) else _begun(database) as connection:
+            if writing and connection.dialect.name == "sqlite":
                 connection.exec_driver_sql("BEGIN IMMEDIATE")  # waits here for other writers, and not half-way
             yield connection
     except SQLAlchemyError as error:
-        raise GradebookError(_trouble(engine, error)) from None
+        raise GradebookError(_trouble(database.engine, error)) from None
+
+
+@contextmanager
+def _begun(connection: Connection) -> Iterator[Connection]:
+    with connection.begin():
+        yield connection
 
 
 _TROUBLES: Final = {
@@ -98,19 +120,42 @@ _TROUBLES: Final = {
     "readonly": "the gradebook cannot be written; make the file and its folder writable",
     "not a database": "this file is no database; choose another gradebook",
 }
+_NO_SERVER: Final = "no server answers there ({said}); start it, or mend the URL"
+_NOT_ALLOWED: Final = "this user may not write there ({said}); grant it, or choose another user"
+_LOST: Final = "the connection to the server was lost ({said}); run this again"
+_SERVER_TROUBLES: Final = {
+    "lock timeout": _TROUBLES["locked"],
+    "No space left": "the disk of the server is full; make room, then run this again",
+    "authentication failed": "the server does not accept this user with this password; mend them in the URL, or "
+    "leave the password out of it and put it into ~/.pgpass",
+    "no password supplied": "the server asks for a password; put it into ~/.pgpass, or into the URL",
+    'role ".*" does not exist': "the server does not know this user; mend the URL",
+    'database ".*" does not exist': "the server has no such database; make it with `createdb`, or mend the URL",
+    "permission denied|must be owner|no schema has been selected": _NOT_ALLOWED,
+    "Connection refused|No such file|translate host name|resolve host|No route|timeout expired": _NO_SERVER,
+    "server closed the connection|terminating connection|connection is lost": _LOST,
+    "starting up|shutting down": "the server is not ready ({said}); run this again in a moment",
+}
+"""By a pattern of what the server or its library says."""
 
 
 def _trouble(engine: Engine, error: SQLAlchemyError) -> str:
     lines = str(getattr(error, "orig", None) or error).splitlines() or [type(error).__name__]
-    for sign, sentence in _TROUBLES.items():
-        if sign in lines[0]:
-            return f"{_name(engine)}: {sentence.format(wait=WAIT_S)}"
-    return f"{_name(engine)}: the gradebook cannot be used ({lines[0]})"
+    server = engine.dialect.name == "postgresql"
+    said = re.sub(r"^.*\b(?:FATAL|ERROR): +", "", lines[0])  # less what its library puts before it
+    for sign, sentence in (_SERVER_TROUBLES if server else _TROUBLES).items():
+        if re.search(sign, said):
+            return f"{name_of(engine)}: {sentence.format(wait=WAIT_S, said=said)}"
+    return f"{name_of(engine)}: the gradebook cannot be used ({said})"
 
 
-def _name(engine: Engine) -> str:
+_SECRETS: Final = ("password", "passfile", "sslpassword")
+
+
+def name_of(engine: Engine) -> str:
+    """Return what a message calls a database: its file, or its URL without passwords."""
     if engine.dialect.name != "sqlite":
-        return engine.url.render_as_string(hide_password=True)
+        return shown(engine.url.difference_update_query(_SECRETS).render_as_string(hide_password=True))
     path = file_of(engine)
     return shown(str(path)) if path else "the gradebook in memory"
 
@@ -130,15 +175,9 @@ def create_or_check(connection: Connection) -> None:
         if CODE.name not in tables:
             CODE.create(connection)
         return
-    from alembic.script import ScriptDirectory
-    from nbgrader.dbutil import ALEMBIC_DIR
-
-    _metadata().create_all(connection)
-    # nbgrader finds the version out by a command that it expects on PATH.
-    stamp = Table("alembic_version", MetaData(), Column("version_num", String(32), nullable=False))
-    stamp.create(connection)
-    CODE.create(connection)
-    connection.execute(insert(stamp).values(version_num=ScriptDirectory(ALEMBIC_DIR).get_current_head()))
+    METADATA.create_all(connection)
+    OURS.create_all(connection)
+    connection.execute(insert(ALEMBIC).values(version_num=ALEMBIC_HEAD))
 
 
 def expect_writable(engine: Engine) -> None:
@@ -153,22 +192,15 @@ def expect_writable(engine: Engine) -> None:
 def expect_gradebook(connection: Connection) -> None:
     """Raise GradebookError where a table or column of nbgrader's is missing."""
     schema = inspect(connection)
-    tables = set(schema.get_table_names())
-    for table in _metadata().sorted_tables:
-        known = {column["name"] for column in schema.get_columns(table.name)} if table.name in tables else set()
+    found = {name: {column["name"] for column in columns} for (_, name), columns in schema.get_multi_columns().items()}
+    for table in METADATA.sorted_tables:
+        known = found.get(table.name, set())
         missing = [f"{table.name}.{column.name}" for column in table.columns if column.name not in known]
         if missing:
-            older = {"alembic_version", "grade"} <= tables
+            older = {ALEMBIC.name, GRADE.name} <= found.keys()
             mend = "bring it up to date with `nbgrader db upgrade`" if older else "choose another gradebook"
             why = f"a database, but not one of this nbgrader's gradebooks: it has no {missing[0]}"
-            raise GradebookError(f"{_name(connection.engine)}: {why}; {mend}")
-
-
-def _metadata() -> MetaData:
-    from nbgrader.api import Base  # here, because it takes two seconds to import
-
-    metadata: MetaData = Base.metadata
-    return metadata
+            raise GradebookError(f"{name_of(connection.engine)}: {why}; {mend}")
 
 
 def sqlite_file(url: str) -> Path | None:
@@ -180,47 +212,36 @@ def sqlite_file(url: str) -> Path | None:
     return file_of(open_engine(url))
 
 
-def table_of(name: str) -> Table:
-    """Return one of nbgrader's tables."""
-    return _metadata().tables[name]
-
-
-CODE: Final = Table(
-    "autograder_code",
-    MetaData(),
-    Column("submission_id", String(32), primary_key=True),
-    Column("code", String(64), nullable=False),
-)
-"""Our own table, which nbgrader leaves alone: the hash of the code that a submission's automatic scores are of. It is
-written with them, in one transaction, so that no interruption can part the two."""
-
-
-def among(name: str, column: str, values: Iterable[str], *wanted: str) -> Select[Any]:
+def among(table: Table, column: str, values: Iterable[str], *wanted: str) -> Select[Any]:
     """Select the rows of a table where a column has one of the values; all columns, or those that are wanted."""
-    table = table_of(name)
     chosen = select(*(table.c[each] for each in wanted)) if wanted else select(table)
     return chosen.where(table.c[column].in_(list(values)))
 
 
-def insert_rows(connection: Connection, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+def insert_rows(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
     """Insert rows, all with the same columns, if there are any."""
     if rows:
-        connection.execute(insert(table_of(name)), rows)
+        connection.execute(insert(table), rows)
 
 
 def update_rows(
-    connection: Connection, name: str, columns: Mapping[str, str], rows: Sequence[Mapping[str, Any]]
+    connection: Connection, table: Table, columns: Mapping[str, str], rows: Sequence[Mapping[str, Any]]
 ) -> None:
     """Update rows by id; a row says its id as ``row``, and each column's value under the name given for it."""
     if rows:
-        table = table_of(name)
         values: dict[str, BindParameter[Any]] = {column: bindparam(key) for column, key in columns.items()}
         connection.execute(update(table).where(table.c.id == bindparam("row")).values(values), rows)
 
 
 def new_id() -> str:
-    """Return an id for a row, of the form of nbgrader's."""
-    return uuid4().hex
+    """Return an id for a row, of the form of nbgrader's, 32 hexadecimal digits: a UUID of version 7.
+
+    It begins with the time, so that the rows of a batch stand side by side in a database's indexes. With random ones
+    each row of a large gradebook would change a page of its own.
+    """
+    milliseconds, rest = divmod(time.time_ns(), 1_000_000)
+    random = int.from_bytes(os.urandom(8)) & 0x3FFF_FFFF_FFFF_FFFF
+    return f"{milliseconds:012x}7{rest * 4096 // 1_000_000:03x}{0x8000_0000_0000_0000 | random:016x}"
 
 
 def clean(text: str) -> str:

@@ -115,6 +115,11 @@ def rows(path: Path) -> list[str]:
         tables = {name: [dict(row) for row in connection.execute(f'SELECT * FROM "{name}"')] for name in names}
         problems = connection.execute("PRAGMA integrity_check").fetchall()
     assert [tuple(row) for row in problems] == [("ok",)]
+    return named_rows(tables)
+
+
+def named_rows(tables: dict[str, list[dict[str, Any]]]) -> list[str]:
+    """Return the rows of tables, with the ids of rows replaced by what they name."""
     known = {row["id"]: row for table in tables.values() for row in table if "id" in row}
 
     def named(value: Any, own: bool = False) -> Any:

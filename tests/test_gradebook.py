@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -20,6 +21,7 @@ from sqlalchemy import Engine, event
 from autograder import catalog, files, gradebook_db
 from autograder.errors import CourseError
 from autograder.gradebook import GradebookError, GradebookWriter, read_scores, url_of
+from autograder.gradebook_rows import parse_time
 from autograder.models import CheckResult, Exercise, Reference, Score
 from autograder.notebooks import source_notebook
 from autograder.stock import run_nbgrader, stock_environment
@@ -421,6 +423,79 @@ def test_the_time_of_submission_is_that_of_nbgraders_file(tmp_path: Path, url: s
     write(url, exercise, a_score("s1", path=str(beside.with_name("halve.ipynb"))))
     with opened(url) as gradebook:
         assert gradebook.find_submission("halve", "s1").timestamp == datetime(2026, 11, 29, 10)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-11-29 10:00:00.500000 UTC", "2026-11-29 10:00:00 UTC",
+        "2026-02-29 10:00:00 UTC", "0000-00-00 00:00:00 UTC",
+        "2026-11-29 24:00:00 UTC", "2026-11-29 23:59:60 UTC", "2026-11-29 10:00:00.5 UTC", "2026-11-29 10:00:00.500000",
+        "2026-11-29 10:00:00 CET", "2026-11-29 10:00:00 3600", "2026-11-29T10:00:00Z", "2026-11-29T10:00:00 UTC",
+        "29 November 2026 10:00", "2026-11-29 10:00:00 Nowhere/Land", "tomorrow", "2026-11-29 10:00:00 UTC ",
+    ],
+)  # fmt: skip
+def test_a_time_is_what_nbgrader_makes_of_it(text: str) -> None:
+    from nbgrader.utils import parse_utc
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            expected = parse_utc(text)
+        except (ValueError, OverflowError, TypeError):
+            expected = None
+    assert parse_time(text) == expected
+
+
+# ------------------------------------------------------------------------------- cost
+
+
+def statements_of(
+    url: str, exercises: dict[str, Exercise], scores: list[Score], code: str = "one"
+) -> list[tuple[str, Any]]:
+    """Return the statements, with their parameters, that write these scores."""
+    seen: list[tuple[str, Any]] = []
+
+    def note(connection: Any, cursor: Any, statement: str, parameters: Any, *_: object) -> None:
+        seen.append((statement, parameters))
+
+    with GradebookWriter(url, exercises) as gradebook:
+        event.listen(Engine, "before_cursor_execute", note)
+        try:
+            gradebook.write(scores, {(score.student, score.exercise): code for score in scores})
+        finally:
+            event.remove(Engine, "before_cursor_execute", note)
+    return seen
+
+
+def test_no_statement_of_a_batch_reads_a_table_of_the_class_whole(url: str, exercise: Exercise) -> None:
+    exercises = {"halve": exercise, "double": replace(exercise, slug="double")}
+    scores = [a_score(f"s{number}", exercise=slug) for number in range(30) for slug in exercises]
+    other = [replace(a_score(f"s{number}", dict.fromkeys(FULL, 0.0)), reason="other") for number in range(20, 40)]
+    statements_of(url, exercises, scores)
+    seen = [*statements_of(url, exercises, scores), *statements_of(url, exercises, other, "two")]
+    of_a_class = "student|submitted_assignment|submitted_notebook|grade|comment|autograder_code"
+    plans: list[str] = []
+    with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as connection:
+        for statement, parameters in seen:
+            if statement.startswith(("SELECT", "UPDATE", "DELETE")):
+                row = parameters[0] if isinstance(parameters, list) else parameters
+                plans += [each[3] for each in connection.execute(f"EXPLAIN QUERY PLAN {statement}", row)]
+    assert [plan for plan in plans if re.match(rf"SCAN ({of_a_class})\b", plan)] == []
+    for table in of_a_class.split("|"):
+        assert [plan for plan in plans if re.match(rf"SEARCH {table} USING (COVERING )?INDEX ", plan)], table
+
+
+def test_the_statements_of_a_batch_are_as_many_whatever_its_size(url: str, exercise: Exercise) -> None:
+    exercises = {f"e{number}": replace(exercise, slug=f"e{number}") for number in range(5)}
+    small = [a_score("s1", exercise=slug) for slug in exercises]
+    large = [a_score(f"s{number}", exercise=slug) for number in range(80) for slug in exercises]
+    statements_of(url, exercises, small)
+    again = len(statements_of(url, exercises, small))
+    statements_of(url, exercises, large)
+    assert len(statements_of(url, exercises, large)) == again <= 30
+    none = [replace(a_score(score.student, dict.fromkeys(FULL, 0.0)), exercise=score.exercise) for score in large]
+    assert len(statements_of(url, exercises, none, "two")) == again + 2  # codes and grades
 
 
 # ------------------------------------------------------------------------------- urls
