@@ -6,11 +6,8 @@ Records are long, and most of a class is unchanged from one run to the next: the
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from autograder.models import CheckStatus, Reference
@@ -101,43 +98,3 @@ class Reader:
             )
             return (student, exercise), known
         return None
-
-
-class Records:
-    """The records of the last run, read once, and open for their lines."""
-
-    def __init__(self, path: Path | None) -> None:
-        """Read the file; one that is missing, or cannot be read, or is not asked for, has no records."""
-        self.known: dict[Key, Known] = {}
-        """The last of each student and exercise; the caller takes them out."""
-        self.count = 0
-        """Its lines, whatever is in them."""
-        self._descriptor = -1
-        if path is None:
-            return
-        with suppress(OSError):
-            self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-            self._read()
-
-    def _read(self) -> None:
-        reader, start = Reader(), 0
-        for line in self._lines():
-            if found := reader.known(line, start):
-                key, known = found
-                self.known[key] = known
-            start += len(line)
-            self.count += 1
-
-    def _lines(self) -> Iterator[bytes]:
-        with open(self._descriptor, "rb", closefd=False) as stream:
-            yield from stream
-
-    def line(self, start: int, length: int) -> bytes:
-        """Return a line, or what is at that place."""
-        return os.pread(self._descriptor, length, start)
-
-    def close(self) -> None:
-        """Close the file."""
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1

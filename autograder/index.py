@@ -1,23 +1,26 @@
-"""The index of the records: of each record what decides whether it holds, and its row; read where nothing changed.
+"""The records of the last run, and their index: of each record what decides whether it holds, and its row.
 
 Records have every text of every check; the index of ten thousand is two megabytes. It is made from the records, it
-names the very file that it is of, and it is passed over where anything about that is in doubt.
+names the very file that it is of, and it is passed over where anything about that is in doubt: then they are read.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from autograder import __version__
-from autograder.earlier import Key, Known, Terms
+from autograder import __version__, files
+from autograder.earlier import Key, Known, Reader, Terms
 from autograder.models import Reference
 from autograder.report.rows import Row, Verdict
 
-FILE: Final = ".graded.index"
+RECORDS: Final = "records.jsonl"
+INDEX: Final = ".graded.index"
 _FIELDS: Final = tuple(field.name for field in fields(Row) if field.name not in ("student", "exercise", "checks"))
 _TEXTS: Final = tuple(
     n
@@ -28,7 +31,30 @@ _TEXTS: Final = tuple(
 """Which of them are texts: they stand in a table, each once."""
 
 
-class Writer:
+def write(folder: Path, lines: Iterable[bytes], rows: Iterable[Row]) -> None:
+    """Write the records of an output, and their index.
+
+    Args:
+        folder: the output's.
+        lines: the records, without the ends of their lines; may be read from the file that this replaces.
+        rows: of each record.
+
+    Raises:
+        OSError: there is no room; the error names the file, and what was there is as it was.
+    """
+    reader, start = Reader(), 0
+    with files.replacing(folder / INDEX) as (index, _):
+        writer = _Writer(index)
+        with files.replacing(folder / RECORDS, durable=True) as (records, _):
+            for line, row in zip(lines, rows, strict=True):
+                records.write(line + b"\n")
+                if found := reader.known(line, start):
+                    writer.add(row, found[1])
+                start += len(line) + 1
+        writer.close(folder / RECORDS)
+
+
+class _Writer:
     """Writes an index: ``add`` each record in order, then ``close``."""
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -60,25 +86,24 @@ def _number(table: dict[Any, int], value: Any) -> int:
     return table.setdefault(value, len(table))
 
 
-def read(path: Path, records: Path) -> dict[Key, tuple[Row, Known]] | None:
-    """Return what an index holds, by student and exercise, in the order of the records; None where it is not theirs."""
+def _read(index: Path, records: Path) -> list[tuple[Row, Known]] | None:
+    """Return what an index holds, in the order of the records; None where it is not theirs."""
     try:
-        *lines, last = path.read_bytes().split(b"\n")
+        *lines, last = index.read_bytes().split(b"\n")
         tail = json.loads(last)
         if (tail["of"], tail["fields"], tail["autograder"]) != (identity(records), list(_FIELDS), __version__):
             return None
         texts = tail["texts"]
         checks = [tuple(Verdict(*one) for one in row) for row in tail["checks"]]
         terms = [Terms(version, seed, Reference(*rest)) for version, seed, *rest in tail["terms"]]
-        end = 3 + len(_FIELDS)
-        found = {}
+        found = []
         for line in lines:
             student, exercise, check, *values = json.loads(line)
             for place in _TEXTS:
                 values[place] = texts[values[place]]
-            exercise, facts = texts[exercise], values[end - 3 :]
-            row = Row(student, exercise, checks=checks[check], **dict(zip(_FIELDS, values, strict=False)))
-            found[student, exercise] = row, Known(terms[facts[1]], facts[0], *facts[2:])
+            row = Row(student, texts[exercise], checks=checks[check], **dict(zip(_FIELDS, values, strict=False)))
+            digest, term, *facts = values[len(_FIELDS) :]
+            found.append((row, Known(terms[term], digest, *facts)))
         return found
     except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError):
         return None
@@ -88,3 +113,53 @@ def identity(path: Path) -> list[int]:
     """Return what tells a file from every other, and from itself when it was written since."""
     found = os.stat(path)
     return [found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns]
+
+
+class Records:
+    """The records of the last run, read once, and open for their lines."""
+
+    def __init__(self, folder: Path | None) -> None:
+        """Read those of an output's folder; a file that cannot be read, or a folder that is not given, has none."""
+        self.known: dict[Key, Known] = {}
+        """The last of each student and exercise; the caller takes them out."""
+        self.rows: dict[Key, Row] = {}
+        """Their rows, where there is an index; the caller takes them out."""
+        self.count = 0
+        """Lines, whatever is in them."""
+        self.indexed = False
+        self._descriptor = -1
+        if folder is None:
+            return
+        with suppress(OSError):
+            self._descriptor = os.open(folder / RECORDS, os.O_RDONLY | os.O_CLOEXEC)
+            indexed = _read(folder / INDEX, folder / RECORDS)
+            if indexed is None:
+                self._read_records()
+            else:
+                self.indexed = True
+                self.rows = {row.key: row for row, _ in indexed}
+                self.known = {row.key: known for row, known in indexed}
+                self.count = len(indexed)
+
+    def _read_records(self) -> None:
+        reader, start = Reader(), 0
+        for line in self._lines():
+            if found := reader.known(line, start):
+                key, known = found
+                self.known[key] = known
+            start += len(line)
+            self.count += 1
+
+    def _lines(self) -> Iterator[bytes]:
+        with open(self._descriptor, "rb", closefd=False) as stream:
+            yield from stream
+
+    def line(self, start: int, length: int) -> bytes:
+        """Return a line, or what is at that place."""
+        return os.pread(self._descriptor, length, start)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1

@@ -21,10 +21,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
-from autograder import __version__, files
+from autograder import __version__, files, index
 from autograder.collect import Handed, read_handed
-from autograder.earlier import Key, Known, Records, Terms
+from autograder.earlier import Key, Known, Terms
 from autograder.errors import CourseError, sentence
+from autograder.index import RECORDS as RECORDS
+from autograder.index import Records
 from autograder.journal import Journal
 from autograder.kept import Kept
 from autograder.locks import locked
@@ -44,7 +46,6 @@ if TYPE_CHECKING:
 
 BATCH: Final = 100
 """Scores that the gradebook takes in one go."""
-RECORDS: Final = "records.jsonl"
 CSV: Final = "grades.csv"
 _STAMP: Final = "feedback/.made_by"
 _LOCK: Final = ".grading.lock"
@@ -56,8 +57,6 @@ class Graded:
     """A submission that is graded."""
 
     row: Row
-    score: Score
-    """Without the texts of its checks; ``record`` has them."""
     record: Callable[[], bytes]
     """Reads its record, one line of JSON; for as long as the run lasts."""
     code: str = ""
@@ -68,6 +67,13 @@ class Graded:
     """Whether the score is what this run graded before it was interrupted."""
     place: tuple[int, int, int] = (0, 0, 0)
     """Whether the record is in the journal, where it begins, and its length."""
+    marks: Score | None = None
+    """The score without the texts of its checks, where it is at hand."""
+
+    @property
+    def score(self) -> Score:
+        """The score without the texts of its checks; ``record`` has them."""
+        return self.marks or without_texts(from_record(json.loads(self.record())))
 
 
 class Interrupted(CourseError):
@@ -165,8 +171,7 @@ class _Run:
         self._outlines = plans.outlines() if isinstance(plans, Prospect) else plans
         self._exercises: dict[str, Exercise] = {slug: plan.exercise for slug, plan in self._outlines.items()}
         self._terms = {slug: _terms(plan) for slug, plan in self._outlines.items()}
-        self._records = Records(None if force else output.folder / RECORDS)
-        self._before = self._records.count
+        self._records = Records(None if force else output.folder)
         self._kept = Kept(output, self._exercises)
         self._look_again = None if force or journal.resumed else self._kept.look_again()
         """What waits for another look; None where it is not known that the gradebook holds what the records say."""
@@ -175,7 +180,7 @@ class _Run:
         """Of each submission whether its record is in the journal, where it begins there, and its length."""
         self._carried: dict[Key, tuple[Known, bool]] = {}
         """Whose pages alone are made anew, and whether their score is of this run."""
-        self._gradebook = _Gradebook(output, self._exercises, journal)
+        self._gradebook = _Gradebook(output, self._exercises, journal, self._kept.fingerprint)
         self._changed = False
         # Pages of unchanged work are written anew where they would link elsewhere, were made by another version, or
         # where an interruption, of the run or of the machine, may have left others.
@@ -246,12 +251,14 @@ class _Run:
 
     def _reused(self, work: Handed | Submission, known: Known) -> Graded | None:
         """Return the result of an earlier run as it stands; None where its record does not read back."""
+        code = "" if self._look_again is not None else self._code(work)
+        if row := self._records.rows.pop((work.student, work.exercise), None):
+            return self._graded(row, None, code, known, reused=True)
         try:
             score = from_record(json.loads(self._records.line(known.start, known.length)))
         except (ValueError, KeyError, TypeError, RecursionError):
             return None
-        code = "" if self._look_again is not None else self._code(work)
-        return self._graded(row_of(score), without_texts(score), code, known, reused=True)
+        return self._graded(self._shared.row(row_of(score)), without_texts(score), code, known, reused=True)
 
     def _still_unreadable(self, work: Handed | Submission, known: Known) -> Graded | None:
         """Return the result of an earlier run for a damaged file, if reading it says the same again."""
@@ -263,7 +270,8 @@ class _Run:
             return None
         if not self._output.has_pages(work.student, work.exercise):
             return None
-        return self._graded(row_of(score), without_texts(score), code_hash(submission, ()), known, reused=True)
+        code = code_hash(submission, ())
+        return self._graded(self._shared.row(row_of(score)), without_texts(score), code, known, reused=True)
 
     def _code(self, work: Handed | Submission) -> str:
         submission = work if isinstance(work, Submission) else read_handed(work)
@@ -278,22 +286,22 @@ class _Run:
 
     def _arrived(self, task: Task, done: Done) -> Graded:
         """Note a result in the journal, the moment it comes from a worker."""
+        row = self._shared.row(done.row)
         if not done.line:
-            known, resumed = self._carried.pop(done.row.key)
-            return self._graded(done.row, done.score, done.code, known, reused=not resumed, resumed=resumed)
+            known, resumed = self._carried.pop(row.key)
+            return self._graded(row, done.score, done.code, known, reused=not resumed, resumed=resumed)
         place = (1, *self._journal.append(done.line))
         self._changed = True
-        return self._at(done.row, done.score, done.code, place)
+        return self._at(row, done.score, done.code, place)
 
     def _graded(
-        self, row: Row, score: Score, code: str, known: Known, *, reused: bool = False, resumed: bool = False
+        self, row: Row, marks: Score | None, code: str, known: Known, *, reused: bool = False, resumed: bool = False
     ) -> Graded:
         self._changed = self._changed or resumed
-        return self._at(row, score, code, (int(resumed), known.start, known.length), reused=reused, resumed=resumed)
+        return self._at(row, marks, code, (int(resumed), known.start, known.length), reused=reused, resumed=resumed)
 
-    def _at(self, row: Row, score: Score, code: str, place: tuple[int, int, int], **how: bool) -> Graded:
-        record = functools.partial(self._line, *place)
-        return Graded(self._shared.row(row), score, record, code, place=place, **how)
+    def _at(self, row: Row, marks: Score | None, code: str, place: tuple[int, int, int], **how: bool) -> Graded:
+        return Graded(row, functools.partial(self._line, *place), code, place=place, marks=marks, **how)
 
     def _line(self, journaled: int, start: int, length: int) -> bytes:
         return (self._journal if journaled else self._records).line(start, length)
@@ -308,7 +316,8 @@ class _Run:
             and not self._journal.resumed
             and self._look_again is not None
             and self._pages_are_current
-            and len(self.rows) == self._before
+            and self._records.indexed
+            and len(self.rows) == self._records.count
             and output.report.is_file()
             and (output.folder / CSV).is_file()
         )
@@ -319,7 +328,7 @@ class _Run:
 
         output = self._output
         self._gradebook.put(batch)
-        look_again = self._gradebook.look_again(self.rows)
+        look_again, fingerprint = self._gradebook.look_again(self.rows)
         self._gradebook.close()
         page = class_page(
             self.rows,
@@ -332,10 +341,8 @@ class _Run:
         files.write(self._stamp, self._made_by)
         files.write_lines(output.folder / CSV, grades_csv(self.rows))
         # From the records all else can be made again: with them on the disk, the journal has done its work.
-        with files.replacing(output.folder / RECORDS, durable=True) as (stream, _):
-            for line in self._lines():
-                stream.write(line + b"\n")
-        self._kept.keep(look_again)
+        index.write(output.folder, self._lines(), self.rows)
+        self._kept.keep(fingerprint, look_again)
         self._journal.remove()
         return look_again
 
@@ -352,8 +359,10 @@ class _Run:
 class _Gradebook:
     """The gradebook, opened when it is needed, and written in a thread of its own while others are graded."""
 
-    def __init__(self, output: Output, exercises: Mapping[str, Exercise], journal: Journal) -> None:
-        self._output, self._exercises, self._journal = output, exercises, journal
+    def __init__(self, output: Output, exercises: Mapping[str, Exercise], journal: Journal, seen: str) -> None:
+        """Open nothing yet; ``seen`` is the fingerprint of a gradebook that holds the unchanged scores, or ""."""
+        self._output, self._exercises, self._journal, self._seen = output, exercises, journal, seen
+        self._as_seen = True
         self._thread: ThreadPoolExecutor | None = None
         self._writer: GradebookWriter | None = None
         self._batch: Future[None] | None = None
@@ -372,12 +381,13 @@ class _Gradebook:
         if batch:
             self._batch = self._thread.submit(self._write, batch)
 
-    def look_again(self, rows: Sequence[Row]) -> Mapping[Key, Sequence[str]]:
-        """Return the marks given by hand that wait for another look, once all is written."""
+    def look_again(self, rows: Sequence[Row]) -> tuple[Mapping[Key, Sequence[str]], str]:
+        """Return the marks given by hand that wait for another look, once all is written, and the fingerprint then."""
         self._wait()
         assert self._thread is not None
         assert self._writer is not None
-        return self._thread.submit(self._writer.look_again, rows).result()
+        found = self._thread.submit(self._writer.look_again, rows).result()
+        return found, self._thread.submit(self._writer.fingerprint).result() if self._as_seen else ""
 
     def close(self) -> None:
         """Wait for what is being written, and close it."""
@@ -396,6 +406,8 @@ class _Gradebook:
         from autograder.gradebook import GradebookWriter  # here, because SQLAlchemy takes its time
 
         self._writer = GradebookWriter(self._output.gradebook, self._exercises, self._before_change).__enter__()
+        # Somebody may have written to it in the moment since it was looked at.
+        self._as_seen = not self._seen or self._writer.fingerprint() == self._seen
 
     def _write(self, batch: Sequence[Graded]) -> None:
         assert self._writer is not None

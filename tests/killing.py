@@ -101,7 +101,7 @@ def state(out: Path) -> dict[str, Any]:
     files = {
         path.relative_to(out).as_posix(): path.read_bytes().hex()
         for path in sorted(out.rglob("*"))
-        if path.is_file() and not path.name.endswith((".lock", ".db", ".graded.json"))
+        if path.is_file() and not path.name.endswith((".lock", ".db", ".graded.json", ".graded.index"))
     }
     copies = sorted(path.name for path in (out / "backups").glob("*"))
     return {"files": files, "gradebook": rows(out / "gradebook.db"), "copies": copies}

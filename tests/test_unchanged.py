@@ -222,7 +222,9 @@ def test_a_gradebook_that_another_wrote_to_is_compared_and_brought_up_to_date(sc
     assert {row["score"] for row in read_scores(school.out.gradebook)} == {3.0}
 
 
-@pytest.mark.parametrize("name", ["gradebook.db", "records.jsonl", "grades.csv", "report/index.html", ".graded.json"])
+@pytest.mark.parametrize(
+    "name", ["gradebook.db", "records.jsonl", "grades.csv", "report/index.html", ".graded.json", ".graded.index"]
+)
 def test_what_was_removed_is_made_again(school: School, workers: Class, name: str):
     school.grade(workers)
     (school.out.folder / name).unlink()
