@@ -1,7 +1,9 @@
-"""Read a class: a tree ``<student>/<exercise>/<exercise>.ipynb`` (or ``.py``) -> Submissions.
+"""Read a class: a tree ``<student>/<exercise>/<exercise>.ipynb`` (or ``.py``) -> Handed -> Submissions.
 
 A student made everything below the tree, so nothing in it is trusted and nothing in it is fatal: no symbolic link is
-followed, nothing but a regular file is opened, and what cannot be graded becomes a Submission that says why.
+followed, nothing but a regular file is opened, and what cannot be graded becomes a Submission that says why. Finding a
+file and hashing its bytes is one step (``handed_in``), and parsing them another (``read_handed``), which may happen in
+another process, or not at all where the work is unchanged.
 """
 
 from __future__ import annotations
@@ -12,8 +14,9 @@ import io
 import os
 import re
 import tokenize
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -39,16 +42,31 @@ class CollectError(CourseError, ValueError):
     """What was given is no tree of submissions; one sentence says what it is and what to give."""
 
 
-def collect(tree: Path, slugs: Sequence[str]) -> Iterator[Submission]:
-    """Yield every submission in a tree, by student, then exercise; each is read when it is asked for.
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """What a student handed in to one exercise: bytes, of which nothing was parsed."""
+
+    student: str
+    exercise: str
+    path: Path
+    data: bytes = b""
+    digest: str = ""
+    """sha256 of the bytes; "" where none were read."""
+    notes: tuple[str, ...] = ()
+    """What is said of the choice of the file."""
+    trouble: str = ""
+    """Why there are no bytes, naming the file; empty where there are."""
+
+
+def handed_in(tree: Path, slugs: Sequence[str]) -> Iterator[Handed]:
+    """Yield all that was handed in, by student, then exercise; each is read when it is asked for, and not parsed.
 
     Args:
         tree: a folder of the shape ``<student>/<exercise>/<exercise>.ipynb``.
         slugs: the exercises to look for; other folders, and names that begin with a dot, are left alone.
 
     Returns:
-        An iterator. A submission that cannot be graded has ``unreadable``: its path below the tree, what is wrong, and
-        what to do. ``student`` is the folder's name; where that does not print, or is longer than a gradebook takes,
+        An iterator. ``student`` is the folder's name; where that does not print, or is longer than a gradebook takes,
         an escaped and shortened form, different for each folder.
 
     Raises:
@@ -56,6 +74,26 @@ def collect(tree: Path, slugs: Sequence[str]) -> Iterator[Submission]:
     """
     students = _students(tree)
     return _stream(tree, students, sorted(set(slugs)))
+
+
+def read_handed(handed: Handed) -> Submission:
+    """Parse what was handed in; ``unreadable`` where it cannot be graded: its path below the tree, what is wrong, and
+    what to do.
+    """
+    path, student, slug = handed.path, handed.student, handed.exercise
+    if handed.trouble:
+        return Submission(student, slug, path, content_hash=handed.digest, unreadable=handed.trouble)
+    where = "/".join(map(shown, path.parts[-3:]))
+    return _submission(handed.data, path, student, slug, where, handed.notes, handed.digest)
+
+
+def collect(tree: Path, slugs: Sequence[str]) -> Iterator[Submission]:
+    """Yield every submission in a tree, parsed: ``read_handed`` of all that is ``handed_in``.
+
+    Raises:
+        CollectError: at once, where the tree is none.
+    """
+    return map(read_handed, handed_in(tree, slugs))
 
 
 def read_file(path: Path, student: str, slug: str) -> Submission:
@@ -69,7 +107,7 @@ def read_file(path: Path, student: str, slug: str) -> Submission:
         return _unread(path, student, slug, "there is no such file; check its name", shown(str(path)))
     except (OSError, Refused) as error:
         return _unread(path, student, slug, trouble(error), shown(str(path)))
-    return _submission(data, path, student, slug, shown(str(path)))
+    return _submission(data, path, student, slug, shown(str(path)), (), hashlib.sha256(data).hexdigest())
 
 
 def unknown_folders(tree: Path, slugs: Sequence[str]) -> list[str]:
@@ -82,22 +120,43 @@ def unknown_folders(tree: Path, slugs: Sequence[str]) -> list[str]:
     Raises:
         CollectError: the tree is none.
     """
-    sentences, idle = _stray_files(tree), []
+    return survey(tree, slugs)[0]
+
+
+def survey(
+    tree: Path, slugs: Sequence[str], skipped: Callable[[str], bool] = lambda name: False
+) -> tuple[list[str], int]:
+    """Return ``unknown_folders``, and how many submissions a tree seems to hold; none is read.
+
+    Args:
+        tree: as for ``handed_in``.
+        slugs: as for ``handed_in``.
+        skipped: whether the submissions of a folder of that name are not counted.
+
+    Raises:
+        CollectError: the tree is none.
+    """
+    sentences, idle, count = _stray_files(tree), [], 0
+    plain, known = {slug: _plain(slug) for slug in slugs}, frozenset(slugs)
     for student, name in _students(tree):
-        if (tree / name).is_symlink():
+        folder = os.path.join(tree, name)
+        names = _names(folder)
+        found = _exercises(folder, names, slugs)
+        count += 0 if skipped(name) else len(found)
+        if os.path.islink(folder):
             sentences.append(f"{shown(name)}: a symbolic link, which is not followed; put the folder itself there.")
-        elif name in slugs:
+        elif name in known:
             sentences.append(f"{name}: an exercise's folder where a student's belongs; the tree's shape is {_SHAPE}.")
-        else:
-            near = list(_near_misses(tree / name, slugs))
+        elif not found or names is None or not known.issuperset(names):
+            near = list(_near_misses(tree / name, names, plain))
             sentences += near
-            if not near and not any(_handed_in(tree / name / slug) for slug in slugs):
+            if not near and not found:
                 idle.append(student)
     if hidden := _hidden(tree, slugs):
         sentences.append(f"Not graded, because a folder's name begins with a dot; rename it: {_listed(hidden)}.")
     if idle:
         sentences.append(f"No exercise that is graded ({_listed(slugs)}) in the folder of: {_listed(idle)}.")
-    return sentences
+    return sentences, count
 
 
 # -------------------------------------------------------------------------- the tree
@@ -145,15 +204,16 @@ def _hidden(tree: Path, slugs: Sequence[str]) -> list[str]:
         names = sorted(name for name in os.listdir(tree) if not _visible(name))
     except OSError:
         return []  # the students' listing says it better
-    return [shown(name) for name in names if any(_handed_in(tree / name / slug) for slug in slugs)]
+    return [shown(name) for name in names if _handed(os.path.join(tree, name), slugs)]
 
 
-def _near_misses(folder: Path, slugs: Sequence[str]) -> Iterator[str]:
-    try:
-        names = sorted(name for name in os.listdir(folder) if _visible(name))
-    except OSError:
-        return  # collect reports it
-    plain = {_plain(slug): slug for slug in slugs if slug not in names}
+def _near_misses(folder: Path, listed: Collection[str] | None, slugs: Mapping[str, str]) -> Iterator[str]:
+    """Yield a sentence on each name that is nearly an exercise's; ``slugs`` with their plain forms.
+
+    What cannot be ``listed`` is passed over: reading it will say what is wrong.
+    """
+    names = sorted(filter(_visible, listed or ()))
+    plain = {form: slug for slug, form in slugs.items() if slug not in names}
     for name in names:
         stem, suffix = _split(name)
         for close in difflib.get_close_matches(_plain(stem), plain, 1, 0.8) if name not in slugs else ():
@@ -176,39 +236,66 @@ def _plain(name: str) -> str:
 # ------------------------------------------------------------------------ submissions
 
 
-def _stream(tree: Path, students: Iterable[tuple[str, str]], slugs: Sequence[str]) -> Iterator[Submission]:
+def _stream(tree: Path, students: Iterable[tuple[str, str]], slugs: Sequence[str]) -> Iterator[Handed]:
     for student, name in students:
-        for slug in slugs:
-            if _handed_in(tree / name / slug):
-                yield _collected(tree, name, student, slug)
+        found = _handed(os.path.join(tree, name), slugs)
+        where = [shown(name)]
+        try:
+            with ExitStack() as stack:
+                if found:  # one opening serves all of a student's exercises
+                    top = stack.enter_context(open_folder(tree))
+                    folder = stack.enter_context(open_folder(name, top))
+                while found:
+                    yield _collected(tree, name, student, found.pop(0), folder)
+        except (OSError, Refused) as error:
+            for slug in found:
+                path = tree / name / slug / f"{slug}.ipynb"
+                yield Handed(student, slug, path, trouble=_sentence("/".join(where), trouble(error)))
 
 
-def _handed_in(path: Path) -> bool:
+def _handed(folder: str, slugs: Sequence[str]) -> list[str]:
+    """Return the exercises that a student's folder seems to hold, in order."""
+    return _exercises(folder, _names(folder), slugs)
+
+
+def _exercises(folder: str, names: Collection[str] | None, slugs: Sequence[str]) -> list[str]:
+    if names is not None:
+        return [slug for slug in slugs if slug in names]
+    # It cannot be listed: what may be there is reported, by the reading of it.
+    return [slug for slug in slugs if _may_be_there(os.path.join(folder, slug))]
+
+
+def _names(folder: str) -> Collection[str] | None:
+    """Return the names in a folder, none where there is no folder; None where they cannot be known."""
     try:
-        path.lstat()
+        return os.listdir(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return ()
+    except OSError:
+        return None
+
+
+def _may_be_there(path: str) -> bool:
+    try:
+        os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:
-        return True  # it may be there; reading it will say what is wrong
+        return True
     return True
 
 
-def _collected(tree: Path, name: str, student: str, slug: str) -> Submission:
-    path = tree / name / slug / f"{slug}.ipynb"
-    where: list[str] = []
+def _collected(tree: Path, name: str, student: str, slug: str, parent: int) -> Handed:
+    """Read one submission; ``parent`` is the descriptor of the student's folder."""
+    file, where = f"{slug}.ipynb", [shown(name), slug]
     try:
-        with ExitStack() as stack:
-            folder = stack.enter_context(open_folder(tree))
-            for part in (name, slug):
-                where.append(shown(part))
-                folder = stack.enter_context(open_folder(part, folder))
+        with open_folder(slug, parent) as folder:
             file, notes = _choose(os.listdir(folder), slug)
             where.append(shown(file))
-            path = path.with_name(file)
             data = read_bytes(file, folder)
     except (OSError, Refused) as error:
-        return _unread(path, student, slug, trouble(error), "/".join(where))
-    return _submission(data, path, student, slug, "/".join(where), notes)
+        return Handed(student, slug, Path(tree, name, slug, file), trouble=_sentence("/".join(where), trouble(error)))
+    return Handed(student, slug, Path(tree, name, slug, file), data, hashlib.sha256(data).hexdigest(), notes)
 
 
 def _choose(names: Sequence[str], slug: str) -> tuple[str, tuple[str, ...]]:
@@ -228,9 +315,8 @@ def _choose(names: Sequence[str], slug: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _submission(
-    data: bytes, path: Path, student: str, slug: str, where: str, notes: tuple[str, ...] = ()
+    data: bytes, path: Path, student: str, slug: str, where: str, notes: tuple[str, ...], digest: str
 ) -> Submission:
-    digest = hashlib.sha256(data).hexdigest()
     try:
         cells, more = _python(data) if path.suffix.lower() == ".py" else _notebook(data)
     except Unreadable as error:
@@ -243,7 +329,11 @@ def _submission(
 
 
 def _unread(path: Path, student: str, slug: str, trouble: str, where: str, digest: str = "") -> Submission:
-    return Submission(student, slug, path, content_hash=digest, unreadable=f"{where}: {' '.join(trouble.split())}")
+    return Submission(student, slug, path, content_hash=digest, unreadable=_sentence(where, trouble))
+
+
+def _sentence(where: str, trouble: str) -> str:
+    return f"{where}: {' '.join(trouble.split())}"
 
 
 # --------------------------------------------------------------------------- contents

@@ -5,12 +5,10 @@ from __future__ import annotations
 import contextlib
 import filecmp
 import os
-import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import IO, BinaryIO, Final, Self
+from typing import BinaryIO, Final
 
 _ASIDE: Final = ".writing-"
 
@@ -87,47 +85,6 @@ def replacing(path: Path, *, durable: bool = False) -> Iterator[tuple[BinaryIO, 
         raise
 
 
-class Spool:
-    """Lines on their way to a file, kept on the disk under no name: they are gone when the process is, in whatever way.
-
-    Use as a context manager. What ``put`` was not called for leaves nothing.
-    """
-
-    def __init__(self, path: Path) -> None:
-        """``path`` is the file; its folder must exist when the block begins."""
-        self._path = path
-
-    def __enter__(self) -> Self:
-        with _naming(self._path):
-            self._stream: IO[bytes] = tempfile.TemporaryFile(dir=self._path.parent, prefix=_ASIDE)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        with contextlib.suppress(OSError):  # what is still buffered is of no use
-            self._stream.close()
-
-    def add(self, line: str) -> None:
-        """Add a line, without its newline.
-
-        Raises:
-            OSError: there is no room; the error names the file.
-        """
-        with _naming(self._path):
-            self._stream.write(_bytes(f"{line}\n"))
-
-    def put(self, *, durable: bool = False) -> None:
-        """Make the lines the file's, as ``write`` does.
-
-        Raises:
-            OSError: as for ``write``.
-        """
-        with _naming(self._path), replacing(self._path, durable=durable) as (stream, _):
-            self._stream.seek(0)
-            shutil.copyfileobj(self._stream, stream, 1 << 20)
-
-
 def sync_folder(folder: Path) -> None:
     """Wait until the disk has the names in a folder."""
     descriptor = os.open(folder, os.O_RDONLY)
@@ -155,11 +112,3 @@ def _same(one: Path, other: Path) -> bool:
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
-
-
-@contextlib.contextmanager
-def _naming(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from None

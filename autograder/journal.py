@@ -20,46 +20,41 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from autograder import __version__
-from autograder.models import Score
-from autograder.report.records import from_record, json_line
+from autograder.earlier import Key, Known, Reader
 
 FILE: Final = "journal.jsonl"
 _CHANGED: Final = {"gradebook": "changed"}
-
-Key = tuple[str, str]
-"""Student and exercise."""
 
 
 class Journal:
     """A run's journal. Use as a context manager; appending is safe from several threads."""
 
-    def __init__(self, folder: Path, *, forced: bool, texts: dict[str, str]) -> None:
+    def __init__(self, folder: Path, *, forced: bool) -> None:
         """Take up the journal that an interrupted run left in ``folder``, or begin one.
 
         Args:
             folder: where it is; must exist.
             forced: whether this run grades again what is unchanged: then a journal of one that did not is dropped.
-            texts: filled with the texts that are read, so that equal ones are held once.
 
         Raises:
             OSError: it cannot be read or written; the error names it.
         """
         self.path = folder / FILE
-        self.scores: dict[Key, Score] = {}
-        """What the interrupted run had graded, the last score of each; the caller takes them out."""
+        self.known: dict[Key, Known] = {}
+        """What the interrupted run had graded, the last record of each; the caller takes them out."""
         self.gradebook_changed = False
         """Whether the run, interruptions included, has begun to change the gradebook."""
         self._head: dict[str, Any] = {"journal": 1, "autograder": __version__, "forced": forced}
         self._lock = threading.Lock()
-        self.resumed = self._take_up(forced, texts)
+        self.resumed = self._take_up(forced)
         """Whether a run was interrupted."""
-        self.kept = len(self.scores)
-        self._descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        self.kept = len(self.known)
+        self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
         self._size = os.fstat(self._descriptor).st_size
         if not self._size:
-            self._append(json.dumps(self._head))
+            self._append(json.dumps(self._head).encode())
             if self.gradebook_changed:
-                self._append(json.dumps(_CHANGED))
+                self._append(json.dumps(_CHANGED).encode())
 
     def __enter__(self) -> Self:
         return self
@@ -70,19 +65,27 @@ class Journal:
         os.close(self._descriptor)
         self._descriptor = -1  # the number may soon be another file's
 
-    def append(self, score: Score) -> None:
-        """Append a score; it survives the end of this process.
+    def append(self, record: bytes) -> tuple[int, int]:
+        """Append a record, one line without its end; it survives the end of this process.
+
+        Returns:
+            Where the line begins, and how many bytes it has.
 
         Raises:
             OSError: there is no room; the error names the journal, which holds whole lines all the same.
         """
-        self._append(json_line(score))
+        start = self._append(record)
         self.kept += 1
+        return start, len(record)
+
+    def line(self, start: int, length: int) -> bytes:
+        """Return a line, or what is at that place."""
+        return os.pread(self._descriptor, length, start)
 
     def mark_gradebook_changed(self) -> None:
         """Note, before it happens, that the run changes the gradebook."""
         if not self.gradebook_changed:
-            self._append(json.dumps(_CHANGED))
+            self._append(json.dumps(_CHANGED).encode())
             self.gradebook_changed = True
 
     def sync(self) -> None:
@@ -96,8 +99,8 @@ class Journal:
 
     # ------------------------------------------------------------------------- steps
 
-    def _append(self, line: str) -> None:
-        data = memoryview(f"{line}\n".encode())
+    def _append(self, line: bytes) -> int:
+        data = memoryview(line + b"\n")
         with self._lock, _naming(self.path):
             try:
                 done = 0
@@ -107,14 +110,15 @@ class Journal:
                 os.ftruncate(self._descriptor, self._size)
                 raise
             self._size += len(data)
+            return self._size - len(data)
 
-    def _take_up(self, forced: bool, texts: dict[str, str]) -> bool:
+    def _take_up(self, forced: bool) -> bool:
         """Read what an interrupted run left, and drop what is of no use; return whether there was such a run."""
         try:
             stream = open(self.path, "rb")  # noqa: SIM115 - the file may be missing, and that alone is caught
         except FileNotFoundError:
             return False
-        whole, usable = 0, False
+        whole, usable, reader = 0, False, Reader()
         with stream:
             for line in stream:
                 if not line.endswith(b"\n"):
@@ -122,19 +126,14 @@ class Journal:
                 data = _value(line)
                 # One of another version has other words; one without --force does not do what --force asks for.
                 usable = usable if whole else data in ({**self._head, "forced": True}, {**self._head, "forced": forced})
-                whole += len(line)
                 if data == _CHANGED:
                     self.gradebook_changed = True
-                elif usable:
-                    self._note(data, texts)
+                elif usable and (found := reader.of(data, whole, len(line) - 1)):
+                    self.known[found[0]] = found[1]
+                whole += len(line)
         with _naming(self.path):
             os.truncate(self.path, whole if usable else 0)
         return True
-
-    def _note(self, data: Any, texts: dict[str, str]) -> None:
-        with contextlib.suppress(ValueError, KeyError, TypeError):
-            score = from_record(data, texts)
-            self.scores[score.student, score.exercise] = score
 
 
 def _value(line: bytes) -> Any:

@@ -6,11 +6,13 @@ Every text that this module returns is byte-stable: the same exercise gives the 
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from autograder.models import Cell, Check, CheckResult, Exercise, Score
+from autograder.models import Cell, Check, CheckResult, Exercise, Score, Submission
 from autograder.notebook_cells import (
     SETUP,
     SETUP_LOCAL,
@@ -31,6 +33,7 @@ __all__ = [
     "STUB",
     "ReadNotebook",
     "Unreadable",
+    "code_hash",
     "graded_notebook",
     "is_untouched",
     "points",
@@ -89,6 +92,17 @@ def is_untouched(cells: Iterable[Cell], exercise: Exercise) -> bool:
     """
     kept = list(cells)
     return bool(kept) and not own_cells(kept, exercise)
+
+
+def code_hash(submission: Submission, own: Sequence[Cell]) -> str:
+    """Return the hash of a submission's code: of the student's ``own`` cells."""
+    if submission.unreadable:  # damaged work is other work than what was handed in before
+        return _sha256(f"unreadable {submission.content_hash}")
+    return _sha256(json.dumps([cell.source for cell in own]))
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 _URL: Final = re.compile(r"[\w.:/@~+-]*")

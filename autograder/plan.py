@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from autograder import recorded
+from autograder.errors import CourseError
 from autograder.models import Exercise, Reference
 from autograder.recognize import Pattern
 from autograder.reference.expectations import Expectations, Seed, expect
@@ -18,6 +19,39 @@ class Plan:
     exercise: Exercise
     expectations: Expectations
     patterns: Mapping[str, Pattern] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Prospect:
+    """Plans that are made when they are needed: what decides whether work is the same is known without running
+    anything.
+    """
+
+    exercises: Mapping[str, Exercise]
+    seed: Seed
+    reference: Reference
+    """As ``reference.device.foreseen_reference`` says it."""
+
+    def outlines(self) -> dict[str, Plan]:
+        """Return the plans without what is expected."""
+        bare = Expectations(self.seed.id, self.reference, {})
+        return {slug: Plan(exercise, bare) for slug, exercise in self.exercises.items()}
+
+    def plans(self) -> dict[str, Plan]:
+        """Run the reference for all of them.
+
+        Raises:
+            CourseError: it fails, or torch is not the one that its installation says.
+        """
+        from autograder.reference.device import live_reference
+
+        reference = live_reference()
+        if reference != self.reference:
+            raise CourseError(
+                f"torch says that it is {reference.torch} for {reference.device}, and its installation says "
+                f"{self.reference.torch} for {self.reference.device}; install torch anew"
+            )
+        return {slug: live_plan(exercise, self.seed, reference) for slug, exercise in self.exercises.items()}
 
 
 def live_plan(exercise: Exercise, seed: Seed, reference: Reference) -> Plan:

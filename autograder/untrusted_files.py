@@ -110,7 +110,7 @@ def trouble(error: Exception) -> str:
 
 def shown(name: str) -> str:
     """Return a name with what does not print, and backslashes, as backslash escapes."""
-    return "".join(map(_escaped, name))
+    return name if name.isprintable() and "\\" not in name else "".join(map(_escaped, name))
 
 
 def _escaped(sign: str) -> str:

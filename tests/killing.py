@@ -6,7 +6,8 @@ partly marked by hand, and of which every third student handed in again. What is
 - ``grader``: the whole process, after a random time;
 - ``writer``: the process, by itself, before a random statement to the database, file that is put in place or removed,
   or line of the journal (after half of it was written, in one of two cases);
-- ``zygote``: a confined process, after a random time; the grader goes on.
+- ``zygote``: a confined process, after a random time; the grader goes on;
+- ``worker``: a grading process, after a random time; the grader goes on.
 
 The graders are forked from one process that has imported everything and knows what is expected.
 """
@@ -24,18 +25,19 @@ import sys
 import threading
 import time
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import timeless
 from sqlalchemy import Engine, event
 
-from autograder import attempt, catalog, pipeline
-from autograder.collect import collect
+from autograder import catalog, pipeline
+from autograder.collect import handed_in
 from autograder.gradebook import url_of
 from autograder.notebooks import submission_notebook
 from autograder.pipeline import Class, Output, grade_class
 from autograder.plan import Plan, live_plan
+from autograder.pool import Worker
 from autograder.reference.device import live_reference
 from autograder.reference.expectations import Seed
 
@@ -63,14 +65,19 @@ def hand_in(tree: Path, round_: int) -> None:
     damaged.write_text("{")
 
 
+class Timeless(Class):
+    """Workers that leave out durations, since they differ between any two runs."""
+
+    def _started(self) -> Worker:
+        return Worker(walled=True, start=timeless.START)
+
+
 def run(tree: Path, out: Path, plan: Plan, workers: int) -> None:
-    """Grade the class; durations are left out, since they differ between any two runs."""
-    real = attempt.grade_one
-    pipeline.grade_one = lambda *args: replace(real(*args), duration_s=0.0)
-    with Class(workers=workers) as started:
+    """Grade the class."""
+    with Timeless(workers=workers) as started:
         output = Output(out, url_of(out / "gradebook.db"))
         pipeline.BATCH = 3
-        grade_class(started, collect(tree, [SLUG]), {SLUG: plan}, output)
+        grade_class(started, handed_in(tree, [SLUG]), {SLUG: plan}, output)
 
 
 def mark_by_hand(out: Path) -> None:
@@ -90,11 +97,11 @@ def mark_by_hand(out: Path) -> None:
 
 
 def state(out: Path) -> dict[str, Any]:
-    """Return everything that a run leaves, with what differs between any two runs taken out: the ids of rows."""
+    """Return everything that a run leaves, with what differs between any two runs taken out: ids of rows, of files."""
     files = {
         path.relative_to(out).as_posix(): path.read_bytes().hex()
         for path in sorted(out.rglob("*"))
-        if path.is_file() and not path.name.endswith((".lock", ".db"))
+        if path.is_file() and not path.name.endswith((".lock", ".db", ".graded.json", ".graded.index"))
     }
     copies = sorted(path.name for path in (out / "backups").glob("*"))
     return {"files": files, "gradebook": rows(out / "gradebook.db"), "copies": copies}
@@ -161,14 +168,21 @@ def die_at(moment: int, torn: bool) -> None:
     event.listen(Engine, "commit", step)
 
 
-def children(pid: int) -> list[int]:
-    """Return a grader's confined processes, bubblewrap and what it runs; not what is forked for a submission."""
+def children(pid: int) -> dict[str, list[int]]:
+    """Return a grader's processes by kind: its workers, and as ``zygote`` bubblewrap and what it runs below them.
+
+    What is forked for a submission is none of them.
+    """
+    workers = _below(pid)
+    walls = [child for worker in workers for child in _below(worker)]
+    return {"worker": workers, "zygote": [*walls, *(child for wall in walls for child in _below(wall))]}
+
+
+def _below(pid: int) -> list[int]:
     found: list[int] = []
     with contextlib.suppress(OSError):
         for task in Path(f"/proc/{pid}/task").iterdir():
-            for child in map(int, (task / "children").read_text().split()):
-                walls = Path(f"/proc/{child}/comm").read_text().strip() == "bwrap"
-                found += [child, *(children(child) if walls else [])]
+            found += map(int, (task / "children").read_text().split())
     return found
 
 
@@ -230,7 +244,7 @@ def campaign(kills: int, seed: int, folder: Path) -> dict[str, Any]:
     whole = state(folder / "whole")
     assert sum('"needs_manual_grade": 1' in row and '"manual_score": 0.5' in row for row in whole["gradebook"]) == 2
     assert whole["copies"] == ["gradebook.1.db"]
-    counts = dict.fromkeys(("grader", "writer", "zygote"), 0)
+    counts = dict.fromkeys(("grader", "writer", "zygote", "worker"), 0)
     rounds = equal = 0
     first = ""
     while sum(counts.values()) < kills:
@@ -239,12 +253,12 @@ def campaign(kills: int, seed: int, folder: Path) -> dict[str, Any]:
         shutil.copytree(folder / "before", out)
         rounds += 1
         for _ in range(chance.randint(1, 4)):
-            kind = chance.choice(("grader", "writer", "writer", "zygote"))
+            kind = chance.choice(("grader", "writer", "writer", "zygote", "worker"))
             moment, torn = chance.randint(0, 160), chance.random() < 0.5
             workers = chance.choice((1, 1, 2))
             pid = start(tree, out, plan, log, workers=workers, moment=moment if kind == "writer" else -1, torn=torn)
             if kind != "writer" and ended(pid, chance.uniform(0.0, 1.0) * seconds) is None:
-                below = children(pid) if kind == "zygote" else []
+                below = children(pid).get(kind, [])
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(chance.choice(below) if below else pid, signal.SIGKILL)
                     counts[kind if below else "grader"] += 1

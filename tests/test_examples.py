@@ -58,7 +58,7 @@ def scores():
         seed, reference = Seed("seed:3"), live_reference("cpu")
         plans = {slug: live_plan(exercise, seed, reference) for slug, exercise in EXERCISES.items()}
         graded = list(workers.grade(collect(CLASS, tuple(EXERCISES)), plans))
-    return {item.score.student: item.score for item in graded}
+    return {score.student: score for score in graded}
 
 
 def test_the_class_is_as_its_builder_makes_it():

@@ -90,31 +90,3 @@ def test_a_text_in_parts_is_written_as_one_or_not_at_all(tmp_path: Path):
     assert [p.name for p in path.parent.iterdir()] == ["b.txt"]
     files.write_lines(path, ["one", "two"])
     assert path.read_bytes() == b"one\ntwo\n"
-
-
-def test_spooled_lines_have_no_name_until_they_are_put_in_place(tmp_path: Path):
-    path = tmp_path / "a.jsonl"
-    path.write_text("old\n")
-    with files.Spool(path) as spool:
-        for number in range(10_000):
-            spool.add(f"{number} \ud800")
-        assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("a.jsonl", "old\n")]
-        spool.put(durable=True)
-        assert path.read_text() == "".join(f"{number} \\ud800\n" for number in range(10_000))
-    with files.Spool(path) as spool:
-        spool.add("never put")
-    assert path.read_text().startswith("0 ")
-    assert [p.name for p in tmp_path.iterdir()] == ["a.jsonl"]
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_a_spool_on_a_full_disk_names_the_file(tmp_path: Path):
-    path = tmp_path / "a.jsonl"
-    with files.Spool(path) as spool:
-        spool._stream.close()
-        spool._stream = open("/dev/full", "wb")  # noqa: SIM115 - closed by the spool
-        with pytest.raises(OSError, match=r"No space left on device: '.*a\.jsonl'"):
-            spool.add("x" * 1_000_000)
-    assert list(tmp_path.iterdir()) == []
-    with pytest.raises(OSError, match=r"missing/a\.jsonl"), files.Spool(tmp_path / "missing" / "a.jsonl"):
-        pass

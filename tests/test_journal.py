@@ -14,6 +14,7 @@ import pytest
 from autograder import journal as module
 from autograder.journal import FILE, Journal
 from autograder.models import CheckResult, Reference, Score
+from autograder.report.records import from_record, json_line
 
 
 def a_score(student: str, points: float = 1.0, message: str = "It halves.") -> Score:
@@ -22,15 +23,20 @@ def a_score(student: str, points: float = 1.0, message: str = "It halves.") -> S
     return Score(student, "halve", "graded", points, 1.0, "seed:1", (check,), reference, (), 0.0)
 
 
-def taken_up(folder: Path, *, forced: bool = False, texts: dict[str, str] | None = None) -> dict[str, Score]:
-    with Journal(folder, forced=forced, texts={} if texts is None else texts) as journal:
-        return {student: score for (student, _), score in journal.scores.items()}
+def as_line(score: Score) -> bytes:
+    return json_line(score).encode()
+
+
+def taken_up(folder: Path, *, forced: bool = False) -> dict[str, Score]:
+    with Journal(folder, forced=forced) as journal:
+        lines = {student: journal.line(known.start, known.length) for (student, _), known in journal.known.items()}
+    return {student: from_record(json.loads(found)) for student, found in lines.items()}
 
 
 def write(folder: Path, *scores: Score, forced: bool = False) -> Path:
-    with Journal(folder, forced=forced, texts={}) as journal:
+    with Journal(folder, forced=forced) as journal:
         for score in scores:
-            journal.append(score)
+            journal.append(as_line(score))
         return journal.path
 
 
@@ -41,9 +47,9 @@ def test_what_was_appended_is_taken_up_and_the_last_of_a_student_counts(tmp_path
 
 
 def test_a_fresh_folder_has_nothing_to_take_up(tmp_path: Path):
-    with Journal(tmp_path, forced=False, texts={}) as journal:
-        assert (journal.resumed, journal.kept, journal.scores) == (False, 0, {})
-    with Journal(tmp_path, forced=False, texts={}) as journal:
+    with Journal(tmp_path, forced=False) as journal:
+        assert (journal.resumed, journal.kept, journal.known) == (False, 0, {})
+    with Journal(tmp_path, forced=False) as journal:
         assert (journal.resumed, journal.kept) == (True, 0)
         journal.remove()
     assert list(tmp_path.iterdir()) == []
@@ -89,22 +95,22 @@ def test_force_takes_up_only_what_was_graded_by_force(tmp_path: Path, then: bool
 def test_a_journal_of_another_version_is_dropped_but_for_what_happened_to_the_gradebook(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    with Journal(tmp_path, forced=False, texts={}) as journal:
-        journal.append(a_score("ada"))
+    with Journal(tmp_path, forced=False) as journal:
+        journal.append(as_line(a_score("ada")))
         journal.mark_gradebook_changed()
         journal.mark_gradebook_changed()
     assert (tmp_path / FILE).read_text().count("changed") == 1
     monkeypatch.setattr(module, "__version__", "0.0.0")
     for _ in range(2):
-        with Journal(tmp_path, forced=False, texts={}) as journal:
-            assert (journal.scores, journal.gradebook_changed, journal.resumed) == ({}, True, True)
+        with Journal(tmp_path, forced=False) as journal:
+            assert (journal.known, journal.gradebook_changed, journal.resumed) == ({}, True, True)
 
 
 @pytest.mark.parametrize("written", [0, 7])
 def test_a_full_disk_is_named_and_leaves_whole_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: int):
     real = os.write
-    with Journal(tmp_path, forced=False, texts={}) as journal:
-        journal.append(a_score("ada"))
+    with Journal(tmp_path, forced=False) as journal:
+        journal.append(as_line(a_score("ada")))
         before = journal.path.read_bytes()
 
         def full(descriptor: int, data: Any) -> int:
@@ -117,26 +123,25 @@ def test_a_full_disk_is_named_and_leaves_whole_lines(tmp_path: Path, monkeypatch
 
         monkeypatch.setattr(os, "write", full)
         with pytest.raises(OSError, match="No space left") as caught:
-            journal.append(a_score("ben"))
+            journal.append(as_line(a_score("ben")))
         assert caught.value.filename == str(journal.path)
         monkeypatch.undo()
         assert journal.path.read_bytes() == before
-        journal.append(a_score("cy"))
+        journal.append(as_line(a_score("cy")))
     assert taken_up(tmp_path).keys() == {"ada", "cy"}
 
 
 def test_threads_do_not_mix_their_lines(tmp_path: Path):
-    with Journal(tmp_path, forced=False, texts={}) as journal, ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda n: journal.append(a_score(f"s{n}", message="x" * 5000)), range(200)))
+    with Journal(tmp_path, forced=False) as journal, ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda n: journal.append(as_line(a_score(f"s{n}", message="x" * 5000))), range(200)))
         assert journal.kept == 200
     for line in (tmp_path / FILE).read_text().splitlines():
         json.loads(line)
     assert len(taken_up(tmp_path)) == 200
 
 
-def test_equal_texts_are_held_once(tmp_path: Path):
-    write(tmp_path, *(a_score(f"s{n}", message="the same long message") for n in range(3)))
-    texts: dict[str, str] = {}
-    found = taken_up(tmp_path, texts=texts)
-    assert len({id(score.checks[0].message) for score in found.values()}) == 1
-    assert texts["the same long message"] is found["s0"].checks[0].message
+def test_a_line_is_where_append_says(tmp_path: Path):
+    lines = [as_line(a_score(f"s{n}", message="é" * n)) for n in range(5)]
+    with Journal(tmp_path, forced=False) as journal:
+        places = [journal.append(one) for one in lines]
+        assert [journal.line(*place) for place in places] == lines

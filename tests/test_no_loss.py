@@ -9,9 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,9 +20,11 @@ import tiny_exercise
 from nbgrader.api import Gradebook
 from sqlalchemy import Engine, event
 from sqlalchemy.exc import OperationalError
+from stand_in import Cage, Threads
 
-from autograder import catalog, gradebook_db, pipeline
+from autograder import catalog, gradebook_db, pipeline, worker
 from autograder.attempt import ungraded
+from autograder.collect import handed_in
 from autograder.errors import CourseError
 from autograder.files import replacing
 from autograder.gradebook import read_scores, url_of
@@ -48,29 +48,9 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
     return Plan(exercise, Expectations("seed:1", Reference("solutions/halve.py", "cpu", ""), {}))
 
 
-class Cage:
-    """Stands for a worker's confined process."""
-
-    dropped = 0
-
-    def drop(self) -> None:
-        self.dropped += 1
-
-
-class Workers(Class):
-    """Two workers without a confined process; what grades in their place counts whom it graded."""
-
-    def __init__(self) -> None:
-        self.walled = True
-        self._cages: Any = deque([Cage(), Cage()])
-        self._free = threading.Semaphore(2)
-        self._pool = ThreadPoolExecutor(2)
-        self._window = 4
-
-
 @pytest.fixture
-def workers() -> Iterator[Workers]:
-    with Workers() as started:
+def workers() -> Iterator[Class]:
+    with Threads(Stopped) as started:
         yield started
 
 
@@ -93,7 +73,7 @@ def graded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         earned = sum(check.earned for check in checks)
         return replace(blank, status="graded", score=earned, checks=checks, sandbox=("bubblewrap",))
 
-    monkeypatch.setattr(pipeline, "grade_one", grade)
+    monkeypatch.setattr(worker, "grade_one", grade)
     monkeypatch.setattr(pipeline, "BATCH", 2)
     return students
 
@@ -132,7 +112,7 @@ class Stopped(BaseException):
 
 
 def test_a_run_interrupted_after_any_submission_ends_as_if_it_had_not_been(
-    workers: Workers, plan: Plan, tmp_path: Path, graded: list[str]
+    workers: Class, plan: Plan, tmp_path: Path, graded: list[str]
 ):
     submissions = hand_in(plan, tmp_path / "in", **CLASS)
     run(workers, submissions, plan, out_of(tmp_path / "whole"))
@@ -161,7 +141,7 @@ def test_a_run_interrupted_after_any_submission_ends_as_if_it_had_not_been(
 
 
 def test_a_run_interrupted_at_any_file_ends_as_if_it_had_not_been(
-    workers: Workers, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workers: Class, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     first = hand_in(plan, tmp_path / "in", **CLASS)
     second = hand_in(plan, tmp_path / "in2", **{**CLASS, "ben": RIGHT, "cy": WRONG})
@@ -181,7 +161,7 @@ def test_a_run_interrupted_at_any_file_ends_as_if_it_had_not_been(
         monkeypatch.setattr(os, "replace", stop)
         try:
             run(workers, second, plan, output)
-        except Stopped:
+        except (Stopped, CourseError):  # of this process, or of a worker, whose end is met with another try
             return True, output
         finally:
             monkeypatch.setattr(os, "replace", real)
@@ -200,10 +180,10 @@ def test_a_run_interrupted_at_any_file_ends_as_if_it_had_not_been(
         run(workers, second, plan, output)
         assert state(output) == whole
         moment += 1
-    assert moment == 8  # two pages of two students, the copy, the report, the marks, the records
+    assert moment == 10  # two pages of two students, the copy, report, marks, records, index, and what is kept in mind
 
 
-def test_pages_of_work_that_was_taken_back_are_not_left_over(workers: Workers, plan: Plan, tmp_path: Path):
+def test_pages_of_work_that_was_taken_back_are_not_left_over(workers: Class, plan: Plan, tmp_path: Path):
     output = out_of(tmp_path / "out")
     run(workers, hand_in(plan, tmp_path / "in", ada=RIGHT), plan, output)
     before = state(output)
@@ -218,7 +198,7 @@ def test_pages_of_work_that_was_taken_back_are_not_left_over(workers: Workers, p
     assert state(output) == before
 
 
-def test_what_was_half_written_is_swept_up(workers: Workers, plan: Plan, tmp_path: Path):
+def test_what_was_half_written_is_swept_up(workers: Class, plan: Plan, tmp_path: Path):
     output = out_of(tmp_path / "out")
     submissions = hand_in(plan, tmp_path / "in", **CLASS)
     with pytest.raises(Stopped):
@@ -230,7 +210,7 @@ def test_what_was_half_written_is_swept_up(workers: Workers, plan: Plan, tmp_pat
     assert not list(output.folder.rglob(".writing-*"))
 
 
-def test_force_goes_on_with_what_force_began(workers: Workers, plan: Plan, tmp_path: Path, graded: list[str]):
+def test_force_goes_on_with_what_force_began(workers: Class, plan: Plan, tmp_path: Path, graded: list[str]):
     output = out_of(tmp_path / "out")
     submissions = hand_in(plan, tmp_path / "in", **CLASS)
     run(workers, submissions, plan, output)
@@ -251,7 +231,7 @@ def test_force_goes_on_with_what_force_began(workers: Workers, plan: Plan, tmp_p
 # ------------------------------------------------------------------- what goes wrong
 
 
-def test_a_database_that_goes_away_costs_no_score(workers: Workers, plan: Plan, tmp_path: Path, graded: list[str]):
+def test_a_database_that_goes_away_costs_no_score(workers: Class, plan: Plan, tmp_path: Path, graded: list[str]):
     submissions = hand_in(plan, tmp_path / "in", **CLASS)
     output = out_of(tmp_path / "out")
 
@@ -275,7 +255,7 @@ def test_a_database_that_goes_away_costs_no_score(workers: Workers, plan: Plan, 
 
 
 def test_a_locked_gradebook_costs_no_score(
-    workers: Workers, plan: Plan, tmp_path: Path, graded: list[str], monkeypatch: pytest.MonkeyPatch
+    workers: Class, plan: Plan, tmp_path: Path, graded: list[str], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(gradebook_db, "WAIT_S", 0.05)
     submissions = hand_in(plan, tmp_path / "in", **CLASS)
@@ -295,7 +275,7 @@ def test_a_locked_gradebook_costs_no_score(
 
 
 def test_a_gradebook_that_cannot_be_written_is_refused_before_anything_is_graded(
-    workers: Workers, plan: Plan, tmp_path: Path, graded: list[str]
+    workers: Class, plan: Plan, tmp_path: Path, graded: list[str]
 ):
     submissions = hand_in(plan, tmp_path / "in", **CLASS)
     output = out_of(tmp_path / "out")
@@ -311,7 +291,7 @@ def test_a_gradebook_that_cannot_be_written_is_refused_before_anything_is_graded
 
 @pytest.mark.parametrize("name", ["halve.html", "halve.ipynb", "grades.csv", "index.html", "records.jsonl"])
 def test_a_full_disk_is_named_and_the_marks_of_before_are_whole(
-    workers: Workers, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    workers: Class, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ):
     output = out_of(tmp_path / "out")
     run(workers, hand_in(plan, tmp_path / "in", **CLASS), plan, output)
@@ -353,7 +333,7 @@ def path_of(descriptor: int) -> str:
 
 
 def test_two_graders_are_kept_apart_by_folder_and_by_gradebook(
-    workers: Workers, plan: Plan, tmp_path: Path, graded: list[str]
+    workers: Class, plan: Plan, tmp_path: Path, graded: list[str]
 ):
     submissions = hand_in(plan, tmp_path / "in", **CLASS)
     output = out_of(tmp_path / "out")
@@ -372,7 +352,7 @@ def test_two_graders_are_kept_apart_by_folder_and_by_gradebook(
     run(workers, submissions, plan, output)
 
 
-def test_the_gradebook_is_copied_before_a_run_that_changes_it(workers: Workers, plan: Plan, tmp_path: Path):
+def test_the_gradebook_is_copied_before_a_run_that_changes_it(workers: Class, plan: Plan, tmp_path: Path):
     output = out_of(tmp_path / "out")
     backups = output.folder / "backups"
 
@@ -430,11 +410,11 @@ def lose(times: int, status: str) -> tuple[list[int], Any]:
     ],
 )
 def test_a_submission_whose_confined_process_was_lost_is_tried_once_more(
-    workers: Workers, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    workers: Class, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     times: int, status: str, tries: int, end: str,
 ):  # fmt: skip
     calls, grade = lose(times, status)
-    monkeypatch.setattr(pipeline, "grade_one", grade)
+    monkeypatch.setattr(worker, "grade_one", grade)
     (submission, _) = hand_in(plan, tmp_path / "in", ada=RIGHT)
     (row,) = run(workers, [submission], plan, out_of(tmp_path / "out"))
     assert len(calls) == tries
@@ -445,7 +425,7 @@ def test_a_submission_whose_confined_process_was_lost_is_tried_once_more(
 
 
 def test_what_loses_two_confined_processes_in_one_try_is_not_tried_again(
-    workers: Workers, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workers: Class, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     seen: list[int] = []
 
@@ -458,7 +438,7 @@ def test_what_loses_two_confined_processes_in_one_try_is_not_tried_again(
         checks = tuple(replace(check, status=end) for check, end in zip(blank.checks, ends, strict=True))
         return replace(blank, status="graded", score=0.0, checks=checks)
 
-    monkeypatch.setattr(pipeline, "grade_one", grade)
+    monkeypatch.setattr(worker, "grade_one", grade)
     (submission, _) = hand_in(plan, tmp_path / "in", ada=RIGHT)
     (row,) = run(workers, [submission], plan, out_of(tmp_path / "out"))
     assert seen == [0]
@@ -466,7 +446,7 @@ def test_what_loses_two_confined_processes_in_one_try_is_not_tried_again(
 
 
 def test_a_second_try_begins_with_the_process_that_was_lost(
-    workers: Workers, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workers: Class, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     seen: list[int] = []
     calls, grade = lose(1, "crashed")
@@ -475,16 +455,16 @@ def test_a_second_try_begins_with_the_process_that_was_lost(
         seen.append(lost)
         return grade(plan, submission, cage)
 
-    monkeypatch.setattr(pipeline, "grade_one", noted)
+    monkeypatch.setattr(worker, "grade_one", noted)
     (submission, _) = hand_in(plan, tmp_path / "in", ada=RIGHT)
     run(workers, [submission], plan, out_of(tmp_path / "out"))
     assert (len(calls), seen) == (2, [0, 1])
 
 
 def test_a_confined_process_that_does_not_start_is_tried_once_more(
-    workers: Workers, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, graded: list[str]
+    workers: Class, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, graded: list[str]
 ):
-    real, calls = pipeline.grade_one, []
+    real, calls = worker.grade_one, []
 
     def grade(plan: Plan, submission: Submission, cage: Any, lost: int = 0) -> Score:
         calls.append(submission.student)
@@ -492,16 +472,36 @@ def test_a_confined_process_that_does_not_start_is_tried_once_more(
             raise SandboxError("the confined process is gone")
         return real(plan, submission, cage, lost)
 
-    monkeypatch.setattr(pipeline, "grade_one", grade)
+    monkeypatch.setattr(worker, "grade_one", grade)
     (submission, _) = hand_in(plan, tmp_path / "in", ada=RIGHT)
     (score,) = run(workers, [submission], plan, out_of(tmp_path / "out"))
     assert (calls, score.score) == (["ada", "ada"], 3.0)
 
 
+@pytest.mark.parametrize("place", ["grade_one", "read_handed", "feedback_page", "graded_notebook"])
+def test_a_fault_of_the_grader_costs_one_submission(
+    workers: Class, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+):
+    hand_in(plan, tmp_path / "in", **CLASS)
+    real, left = getattr(worker, place), [1]
+
+    def faulty(*args: Any, **more: Any) -> Any:
+        if "cy" in repr(args) and left.pop() if left else False:
+            raise RuntimeError("a bug")
+        return real(*args, **more)
+
+    monkeypatch.setattr(worker, place, faulty)
+    rows = grade_class(workers, handed_in(tmp_path / "in", ["halve"]), {"halve": plan}, out_of(tmp_path / "out"))
+    assert [row.student for row in rows] == list(CLASS)
+    assert [row.student for row in rows if row.status == "unreadable"] == ["cy"]
+    assert rows[2].reason == "the grader failed on it: RuntimeError: a bug"
+    assert {"cy", "dan"} <= {path.name for path in (tmp_path / "out/feedback").iterdir()}
+
+
 # -------------------------------------------------------------------- marks by hand
 
 
-def test_marks_by_hand_stay_and_are_listed_where_the_code_changed(workers: Workers, plan: Plan, tmp_path: Path):
+def test_marks_by_hand_stay_and_are_listed_where_the_code_changed(workers: Class, plan: Plan, tmp_path: Path):
     output = out_of(tmp_path / "out")
     run(workers, hand_in(plan, tmp_path / "in", **CLASS), plan, output)
     with Gradebook(output.gradebook) as gradebook:
@@ -530,7 +530,7 @@ def test_marks_by_hand_stay_and_are_listed_where_the_code_changed(workers: Worke
             assert gradebook.find_comment("halve_solution", "halve", "halve", student).manual_comment == "Seen."
 
 
-def test_a_new_copy_of_the_same_code_asks_for_nothing(workers: Workers, plan: Plan, tmp_path: Path):
+def test_a_new_copy_of_the_same_code_asks_for_nothing(workers: Class, plan: Plan, tmp_path: Path):
     output = out_of(tmp_path / "out")
     (submission, _) = hand_in(plan, tmp_path / "in", ada=RIGHT)
     run(workers, [submission], plan, output)

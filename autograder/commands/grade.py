@@ -14,17 +14,16 @@ from pathlib import Path
 
 from autograder import catalog
 from autograder.addresses import read_addresses
-from autograder.collect import collect, unknown_folders
+from autograder.collect import Handed, handed_in, survey
 from autograder.commands.common import Stop, one_line_errors, say
-from autograder.gradebook import url_of
-from autograder.models import Exercise, Submission
+from autograder.models import Exercise
+from autograder.output import sqlite_url
 from autograder.pipeline import Class, Graded, Output, grade_class
-from autograder.plan import Plan, live_plan
-from autograder.reference.device import live_reference
+from autograder.plan import Prospect
+from autograder.reference.device import foreseen_reference
 from autograder.reference.expectations import Seed
 from autograder.report.overview import class_text
 from autograder.report.progress import Progress
-from autograder.report.records import json_line
 from autograder.report.rows import Row
 from autograder.report.terminal import look_again_text, pointers_text
 from autograder.report.untrusted import MESSAGE, one_line
@@ -61,28 +60,21 @@ def run(options: Options) -> int:
         root = catalog.course_root()
         exercises = catalog.load_all(root)
         slugs = tuple(exercises)
-        passed_over = unknown_folders(options.submissions, slugs)
+        passed_over, expected = survey(options.submissions, slugs, lambda name: _skipped(options, name))
         for sentence in passed_over:
             say(sentence)
-        _must_make_sense(options, slugs)
+        _must_make_sense(options, slugs, expected)
         started = time.monotonic()
+        seed = Seed(f"seed:{options.seed}") if options.seed is not None else course_seed(root)
+        prospect = Prospect(exercises, seed, foreseen_reference())
         with Class(workers=options.workers, walled=not options.unconfined) as workers:
-            seed = Seed(f"seed:{options.seed}") if options.seed is not None else course_seed(root)
-            reference = live_reference()
-            plans = {slug: live_plan(exercise, seed, reference) for slug, exercise in exercises.items()}
-            _must_stand(workers)
-            done = _grade(options, workers, plans)
+            try:
+                done = _grade(options, workers, prospect, expected)
+            except SandboxError as error:  # before anything was written: the walls are not what they must be
+                raise Stop(f"{error}; nothing was graded (`autograder doctor` shows what is missing)") from None
     _print(options, done, exercises, time.monotonic() - started)
     lost = passed_over or any(row.status == "unreadable" for row in done.rows)
     return 1 if lost else 0
-
-
-def _must_stand(workers: Class) -> None:
-    """Stop before anything is written where the walls are not what they must be."""
-    try:
-        workers.layers()
-    except SandboxError as error:
-        raise Stop(f"{error}; nothing was graded (`autograder doctor` shows what is missing)") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,51 +87,50 @@ class _Done:
     look_again: Mapping[tuple[str, str], Sequence[str]]
 
 
-def _must_make_sense(options: Options, slugs: Sequence[str]) -> None:
+def _must_make_sense(options: Options, slugs: Sequence[str], expected: int) -> None:
     tree, out = options.submissions.resolve(), options.out.resolve()
     if out == tree or tree in out.parents:
         raise Stop(f"--out {options.out} is inside the class {options.submissions}; give a folder outside it")
-    if not _count(options, slugs):
+    if not expected:
         raise Stop(
             f"{options.submissions}: there is nothing to grade in it; a class looks like <student>/<exercise>/"
             f"<exercise>.ipynb, and the exercises are {', '.join(slugs)}"
         )
 
 
-def _grade(options: Options, workers: Class, plans: Mapping[str, Plan]) -> _Done:
+def _grade(options: Options, workers: Class, prospect: Prospect, expected: int) -> _Done:
     book = options.book or read_addresses(catalog.course_root()).linkable_book
-    output = Output(options.out, options.gradebook or url_of(options.out / "gradebook.db"), book)
-    slugs = tuple(plans)
+    output = Output(options.out, options.gradebook or sqlite_url(options.out / "gradebook.db"), book)
     counts: Counter[str] = Counter()
     look_again: dict[tuple[str, str], Sequence[str]] = {}
-    with Progress(_count(options, slugs), wanted=options.progress) as progress:
+    with Progress(expected, wanted=options.progress) as progress:
 
         def on_result(graded: Graded) -> None:
             progress.step()
             counts.update(reused=int(graded.reused), resumed=int(graded.resumed))
             if options.as_json:
-                print(json_line(graded.score), flush=True)
+                print(graded.record().decode(), flush=True)
 
-        wanted = _wanted(options, slugs)
         rows = grade_class(
-            workers, wanted, plans, output, force=options.force, on_result=on_result, on_look_again=look_again.update
+            workers,
+            _wanted(options, tuple(prospect.exercises)),
+            prospect,
+            output,
+            force=options.force,
+            on_result=on_result,
+            on_look_again=look_again.update,
         )
         return _Done(rows, counts["reused"], counts["resumed"], look_again)
 
 
-def _wanted(options: Options, slugs: Sequence[str]) -> Iterator[Submission]:
-    for submission in collect(options.submissions, slugs):
-        if not _skipped(options, submission.student):
-            yield submission
+def _wanted(options: Options, slugs: Sequence[str]) -> Iterator[Handed]:
+    for handed in handed_in(options.submissions, slugs):
+        if not _skipped(options, handed.student):
+            yield handed
 
 
 def _skipped(options: Options, student: str) -> bool:
     return any(fnmatch.fnmatchcase(student, pattern) for pattern in options.skip)
-
-
-def _count(options: Options, slugs: Sequence[str]) -> int:
-    students = [entry for entry in os.scandir(options.submissions) if not _skipped(options, entry.name)]
-    return sum(os.path.lexists(os.path.join(entry.path, slug)) for entry in students for slug in slugs)
 
 
 def _print(options: Options, done: _Done, exercises: Mapping[str, Exercise], seconds: float) -> None:

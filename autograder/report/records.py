@@ -25,10 +25,11 @@ _CHECK_TEXTS: Final = (
 )  # fmt: skip
 _CHECK_KEYS: Final = frozenset((*_CHECK_TEXTS, *_OR_NULL, "points", "earned", "status", "show"))
 _TEXTS: Final = ("student", "exercise", "seed_id", "version", "content_hash", "path", "output", "grader")
-_KEYS: Final = frozenset(
+KEYS: Final = frozenset(
     (*_TEXTS, "status", "score", "max_score", "checks", "reference", "sandbox", "duration_s", "reason", "notes",
      "look", "crashes")
 )  # fmt: skip
+"""The fields of a record."""
 _ESCAPED: Final = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 
 
@@ -100,7 +101,7 @@ def from_record(data: Mapping[str, Any], texts: dict[str, str] | None = None) ->
     Raises:
         ValueError: a field is missing, unknown, or not of its type; the message names it.
     """
-    _exactly(data, _KEYS, "record")
+    _exactly(data, KEYS, "record")
     reference = data["reference"]
     _exactly(reference, frozenset(("backend", "device", "torch")), "reference")
     return Score(

@@ -1,0 +1,103 @@
+"""What the pool and its workers say to each other: plain dataclasses, pickled between processes of the grader's own.
+
+Of a student's there is nothing in them but bytes and texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from autograder.collect import Handed
+from autograder.models import CheckResult, Score, Submission
+from autograder.output import Output
+from autograder.recognize import Pattern
+from autograder.reference.expectations import Expectations
+from autograder.report.rows import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a worker is told of an exercise; the rest it reads itself, and it must be of the same version."""
+
+    slug: str
+    root: Path
+    """The course's folder."""
+    version: str
+    seconds: float
+    expectations: Expectations
+    patterns: Mapping[str, Pattern]
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """What all tasks that follow are graded by."""
+
+    told: tuple[Told, ...]
+    output: Output | None = None
+    """Where pages belong; None to make none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One submission to grade."""
+
+    work: Handed | Submission
+    """As it was handed in; a Submission where the caller has read it already."""
+    record: bytes = b""
+    """Its record, where it was graded before: then nothing is run, and its pages are made anew."""
+    before: bytes = b""
+    """The record of the run before over the same work, which crashed: to count how often it did so in the same way."""
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What came of a task."""
+
+    number: int
+    row: Row
+    score: Score
+    """Without the texts of its checks."""
+    line: bytes
+    """Its record; b"" where it is the one that the task had."""
+    code: str
+    """Hash of the student's own code: what a mark given by hand is for."""
+    pages: tuple[str, str] | None = None
+    """Feedback page and graded notebook, where the station did not write them itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class TakeBack:
+    """Another worker does the task of this number, unless it was begun."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """Asks for the layers around a submission; the answer has them."""
+
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why the worker cannot go on."""
+
+    text: str
+    sandbox: bool = False
+    """Whether it is the confined process that does not stand."""
+
+
+def unread(work: Handed | Submission, why: str) -> Submission:
+    """Return what was handed in as a submission of which nothing is read, and why."""
+    digest = work.digest if isinstance(work, Handed) else work.content_hash
+    return Submission(work.student, work.exercise, work.path, content_hash=digest, unreadable=why)
+
+
+def without_texts(score: Score) -> Score:
+    """Return what a gradebook takes of a score: marks and reasons, and none of the texts that only pages show."""
+    checks = tuple(CheckResult(one.id, "", one.points, one.earned, one.status) for one in score.checks)
+    return replace(score, checks=checks, output="")

@@ -1,0 +1,256 @@
+"""One grading process: from what was handed in to its record and pages, with a warm confined process of its own.
+
+``Station`` does the work, and knows nothing of who asks for it. ``main`` is what runs in a process that the pool has
+started with a new interpreter, and ``serve`` its loop: it takes orders, then tasks, over a socket pair, one after the
+other, and answers each. Both ends of it are the grader's own; what a student handed in travels as bytes. Torch is not
+imported here: the judge is standard library, and what needs torch runs in the confined process, or did in the main one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import hashlib
+import json
+import os
+import select
+import signal
+import threading
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from typing import Any, Final
+
+from autograder import catalog, files
+from autograder.attempt import Cage, grade_one, ungraded
+from autograder.collect import Handed, read_handed
+from autograder.errors import CourseError, sentence
+from autograder.models import Cell, CheckStatus, Score, Submission
+from autograder.notebooks import code_hash, graded_notebook, own_cells
+from autograder.output import Output
+from autograder.plan import Plan
+from autograder.report.html import feedback_page
+from autograder.report.records import from_record, json_line
+from autograder.report.rows import row_of
+from autograder.sandbox.runner import MAX_LOST
+from autograder.sandbox.zygote import SandboxError
+from autograder.tasks import Done, Fault, Layers, Orders, TakeBack, Task, Told, unread, without_texts
+from autograder.untrusted_files import Refused, read_bytes
+
+PRELOAD: Final = ("IPython.core.inputtransformer2",)
+"""Imported by the confined processes of a class: some notebook will hold a magic."""
+_CHANCE: Final[frozenset[CheckStatus]] = frozenset(("timeout", "memory", "crashed"))
+_OWN_FAULT: Final[frozenset[CheckStatus]] = frozenset(("timeout", "memory"))
+_LOST_TWICE: Final = (
+    "the confined process ended twice while this ran, so it counts as crashed; "
+    "if the machine was short of memory, grade it again"
+)
+
+# ---------------------------------------------------------------------------- station
+
+
+class Station:
+    """Grades submissions, one at a time."""
+
+    def __init__(
+        self, plans: Mapping[str, Plan], cage: Cage, output: Output | None = None, *, writes: bool = True
+    ) -> None:
+        """Prepare to grade.
+
+        Args:
+            plans: by exercise.
+            cage: where submissions run.
+            output: where pages belong; None to make none.
+            writes: whether they are written there; else they come back with the result.
+        """
+        self._plans, self._cage, self._output, self._writes = plans, cage, output, writes
+        self.writing = threading.Lock()
+        """Held while pages are written."""
+
+    def grade(self, task: Task) -> Done:
+        """Grade a submission and make its pages; whatever it is or does becomes part of the score.
+
+        Raises:
+            OSError: a page cannot be written; the error names it.
+        """
+        try:
+            return self._grade(task)
+        except OSError:
+            raise
+        except Exception as error:  # a fault of ours, in reading it or in a page, must not stop the others
+            why = f"the grader failed on it: {type(error).__name__}: {error}"
+            return self._grade(replace(task, work=unread(task.work, why), record=b""))
+
+    def _grade(self, task: Task) -> Done:
+        work = task.work
+        submission = work if isinstance(work, Submission) else read_handed(work)
+        plan = self._plans[submission.exercise]
+        score, line = _score_of(task.record), b""
+        if score is None:
+            score = counted(_tried(plan, submission, self._cage), _score_of(task.before))
+            line = json_line(score).encode()
+        own = own_cells(submission.cells, plan.exercise)
+        pages = None
+        if self._output is not None:
+            pages = self._pages(self._output, plan, score, own, _bytes(work, submission))
+            if self._writes:
+                with self.writing:
+                    files.write(self._output.feedback(score), pages[0])
+                    files.write(self._output.autograded(score), pages[1])
+                pages = None
+        return Done(task.number, row_of(score), without_texts(score), line, code_hash(submission, own), pages)
+
+    def _pages(self, output: Output, plan: Plan, score: Score, own: tuple[Cell, ...], data: bytes) -> tuple[str, str]:
+        book = output.book_from(output.feedback(score))
+        page = feedback_page(score, plan.exercise, own, book_url=book)
+        return page, graded_notebook(data, plan.exercise, score)
+
+
+def _score_of(record: bytes) -> Score | None:
+    """Return the score of a record; None where there is none, or none that reads back."""
+    if record:
+        with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
+            return from_record(json.loads(record))
+    return None
+
+
+def _tried(plan: Plan, submission: Submission, cage: Cage) -> Score:
+    """Grade a submission, once more where the confined process itself was lost: that may be no fault of it.
+
+    What lost two of them in one try is not tried again, and a second try begins with the one that was lost: so no
+    submission costs more than a few restarts.
+    """
+    score, lost = _attempt(plan, submission, cage)
+    if 0 < lost < MAX_LOST:
+        score, lost = _attempt(plan, submission, cage, lost)
+    if lost and any(check.status == "crashed" for check in score.checks) and score.status != "unreadable":
+        return replace(score, reason=score.reason or _LOST_TWICE, notes=(*score.notes, _LOST_TWICE))
+    return score
+
+
+def _attempt(plan: Plan, submission: Submission, cage: Cage, lost: int = 0) -> tuple[Score, int]:
+    """Return the score, and how many confined processes were lost on the way that are worth another try."""
+    before = cage.dropped
+    try:
+        score = grade_one(plan, submission, cage, lost)
+    except Exception as error:  # a fault of ours must not stop the others
+        cage.drop()
+        reason = f"the grader failed on it: {type(error).__name__}: {error}"
+        return ungraded(plan, submission, reason), int(isinstance(error, SandboxError))
+    # Whether a check shows it or not: what was lost may have been a look at the belief behind a wrong answer. What
+    # exhausts time or memory may take its process with it, and is not given the same again.
+    own = _OWN_FAULT & {check.status for check in score.checks}
+    return score, 0 if own else cage.dropped - before
+
+
+def counted(score: Score, before: Score | None) -> Score:
+    """Return the score with how many runs in a row crashed like this one; ``before`` is that of the last."""
+    if _CHANCE & {check.status for check in score.checks} != {"crashed"}:
+        return score
+    once = replace(score, crashes=1)
+    same = before is not None and replace(before, duration_s=score.duration_s, crashes=1) == once
+    return replace(score, crashes=before.crashes + 1) if before is not None and same else once
+
+
+def _bytes(work: Handed | Submission, submission: Submission) -> bytes:
+    """Return the file as it was, where it is a notebook that could be read; else a notebook of the cells."""
+    if submission.path.suffix == ".ipynb" and not submission.unreadable:
+        if isinstance(work, Handed):
+            return work.data
+        with contextlib.suppress(OSError, Refused):
+            data = read_bytes(submission.path)
+            if hashlib.sha256(data).hexdigest() == submission.content_hash:  # it may have changed since it was read
+                return data
+    cells = [{"cell_type": "code", "source": cell.source, "metadata": {}, "outputs": []} for cell in submission.cells]
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}).encode() if cells else b""
+
+
+# ---------------------------------------------------------------------------- process
+
+
+def plans_of(told: Sequence[Told]) -> dict[str, Plan]:
+    """Read the exercises and return their plans.
+
+    Raises:
+        CourseError: an exercise cannot be read, or is another than the one that is told of.
+    """
+    plans = {}
+    for each in told:
+        exercise = catalog.load(each.slug, each.root)
+        if exercise.version != each.version:
+            raise CourseError(
+                f"{exercise.folder}: the exercise was changed while the class was graded (it was {each.version}, and "
+                f"is {exercise.version}); run this again"
+            )
+        plans[each.slug] = Plan(replace(exercise, seconds=each.seconds), each.expectations, each.patterns)
+    return plans
+
+
+def serve(connection: Connection, cage: Cage, stations: list[Station]) -> None:
+    """Answer what comes over a connection until its other end is closed.
+
+    Args:
+        connection: to the pool.
+        cage: where submissions run.
+        stations: gets the station that is at work.
+    """
+    waiting: deque[Task] = deque()
+    while True:
+        while not waiting or connection.poll():
+            try:
+                message = connection.recv()
+            except (EOFError, ConnectionResetError):
+                return
+            if isinstance(message, Task):
+                waiting.append(message)
+            elif isinstance(message, TakeBack):
+                waiting = deque(task for task in waiting if task.number != message.number)
+            else:
+                _send(connection, _answer(message, cage, stations))
+        try:
+            answer: Done | Fault = stations[-1].grade(waiting.popleft())
+        except OSError as error:
+            answer = Fault(sentence(error))
+        _send(connection, answer)
+
+
+def _send(connection: Connection, answer: Done | Layers | Fault) -> None:
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the loop's next step sees that it is over
+        connection.send(answer)
+
+
+def _answer(message: Any, cage: Cage, stations: list[Station]) -> Layers | Fault:
+    try:
+        if isinstance(message, Layers):
+            return Layers(cage.layers())
+        assert isinstance(message, Orders)
+        stations[:] = [Station(plans_of(message.told), cage, message.output)]
+    except SandboxError as error:
+        return Fault(str(error), sandbox=True)
+    except (CourseError, OSError) as error:
+        return Fault(sentence(error))
+    gc.collect()
+    gc.freeze()  # what is expected stays for the whole run; the collector need not look at it again and again
+    return Layers()
+
+
+def main(descriptor: int, walled: bool) -> None:
+    """Serve the pool at the other end of a socket; ends with it, and takes the confined process along."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process decides what an interruption ends
+    cage = Cage(walled=walled, preload=PRELOAD)
+    stations: list[Station] = []
+    with Connection(descriptor) as connection:
+        threading.Thread(target=_end_with, args=(descriptor, cage, stations), daemon=True).start()
+        serve(connection, cage, stations)
+        threading.Event().wait()  # the thread ends this process
+
+
+def _end_with(descriptor: int, cage: Cage, stations: list[Station]) -> None:
+    """Wait until the other end is closed, whatever is under way here, and end this process with all that it started."""
+    waiter = select.poll()
+    waiter.register(descriptor, 0)  # POLLHUP is always told
+    waiter.poll()
+    with stations[-1].writing if stations else contextlib.nullcontext():  # no page is left half-written
+        cage.drop()
+        os._exit(0)
