@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib.metadata
 import os
 import time
 from collections.abc import Iterator, Mapping
@@ -44,8 +43,8 @@ def expectations(slug: str) -> tuple[Expectations, Mapping[str, Pattern]]:
     root = catalog.course_root()
     stamp = _stamp(root, slug)
     if _is_settled(stamp):
-        return _expectations(root, slug, stamp, _torch_version())
-    return _expected(catalog.load(slug, root), _torch_version())
+        return _expectations(root, slug, stamp)
+    return _expected(catalog.load(slug, root))
 
 
 @functools.lru_cache(maxsize=_KEPT)
@@ -54,18 +53,19 @@ def _exercise(root: Path, slug: str, stamp: Stamp) -> Exercise:
 
 
 @functools.lru_cache(maxsize=_KEPT)
-def _expectations(root: Path, slug: str, stamp: Stamp, torch: str) -> tuple[Expectations, Mapping[str, Pattern]]:
-    return _expected(_exercise(root, slug, stamp), torch)
+def _expectations(root: Path, slug: str, stamp: Stamp) -> tuple[Expectations, Mapping[str, Pattern]]:
+    return _expected(_exercise(root, slug, stamp))
 
 
-def _expected(read: Exercise, torch: str) -> tuple[Expectations, Mapping[str, Pattern]]:
+def _expected(read: Exercise) -> tuple[Expectations, Mapping[str, Pattern]]:
     if (known := recorded.load(read)) is not None:
         return known
-    return expect(read, Seed(PUBLIC), Reference(f"solutions/{read.slug}.py", "cpu", torch)), {}
+    return expect(read, Seed(PUBLIC), Reference(f"solutions/{read.slug}.py", "cpu", _torch_version())), {}
 
 
-@functools.cache
 def _torch_version() -> str:
+    import importlib.metadata  # here, because it brings half of Python's mail, and is rarely needed
+
     try:
         return importlib.metadata.version("torch")
     except importlib.metadata.PackageNotFoundError:

@@ -10,9 +10,6 @@ from autograder.grading import grade_function
 from autograder.models import CheckResult, Exercise, Score
 from autograder.notebooks import failed_text, passed_line
 from autograder.observations import Capture, quiet
-from autograder.report.html import fragment
-from autograder.report.places import place_in
-from autograder.report.terminal import feedback_text
 
 
 class _Short:
@@ -36,15 +33,23 @@ class NotAFunction(_Short, TypeError):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Feedback:
-    """All checks of an exercise, tried on one answer; shows itself in a terminal and in Jupyter."""
+    """All checks of an exercise, tried on one answer; shows itself in a terminal and in Jupyter.
+
+    What it is shown with is imported when it is: it takes longer than the rest, and a cell of nbgrader's shows nothing.
+    """
 
     score: Score
     hints: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
+        from autograder.report.places import place_in
+        from autograder.report.terminal import feedback_text
+
         return feedback_text(self.score, self.hints, place=place_in(catalog.course_root()))
 
     def _repr_html_(self) -> str:
+        from autograder.report.html import fragment
+
         return fragment(self.score, self.hints)
 
 

@@ -95,3 +95,22 @@ def test_the_list_of_imports_of_help_has_no_torch() -> None:
     names = re.findall(r"\| *([\w.]+)$", listed, re.MULTILINE)
     assert "autograder.cli" in names
     assert not [name for name in names if name.split(".")[0] in HEAVY]
+
+
+def test_check_in_a_notebook_imports_what_it_shows_with_when_it_shows() -> None:
+    shown_with = ("jinja2", "rich", "markdown_it", "pygments")
+    program = (
+        "import sys\n"
+        "from autograder import check, catalog\n"
+        "exercise = catalog.load('largest_safe_scale')\n"
+        "names = {}\n"
+        "exec(exercise.solution, names)\n"
+        "check(exercise.slug, names[exercise.entry], exercise.checks[0].id)\n"
+        "feedback = check(exercise.slug, names[exercise.entry])\n"
+        f"before = [name for name in {shown_with!r} if name in sys.modules]\n"
+        "assert feedback._repr_html_() and repr(feedback)\n"
+        f"after = [name for name in {shown_with!r} if name in sys.modules]\n"
+        "print(before, after, sep='\\n')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-2:] == ["[]", repr(list(shown_with))]
