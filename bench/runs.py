@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -33,6 +34,8 @@ class Run:
 
     wall: float
     """Seconds from the start of the command to its end."""
+    cpu: float
+    """Seconds of processor time, of all processes that it started and waited for, too."""
     main_memory: float
     """MiB: the most that the main process held at one time."""
     own_memory: float
@@ -63,6 +66,7 @@ def grade(
         command.append("--no-feedback")
     environment = {**os.environ, "NO_COLOR": "1"} | ({ROOT_VARIABLE: str(course)} if course else {})
     with tempfile.TemporaryFile() as said:
+        before = children_cpu()
         start = time.perf_counter()
         with subprocess.Popen(
             command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said
@@ -76,7 +80,13 @@ def grade(
             said.seek(0)
             words = said.read().decode(errors="replace").splitlines()[-5:]
             raise GradeFailed("\n".join([f"{' '.join(command)} ended with status {status}:", *words]))
-    return Run(wall, watch.main / 2**10, watch.own / 2**10, watch.samples)
+    return Run(wall, children_cpu() - before, watch.main / 2**10, watch.own / 2**10, watch.samples)
+
+
+def children_cpu() -> float:
+    """Return the processor seconds of all processes that this one, or one of them, has started and waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 @functools.cache

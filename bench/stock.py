@@ -45,7 +45,7 @@ class Stock:
         shutil.copy(self._released, course / "gradebook.db")
         driver = Path(__file__).with_name("stock_driver.py")
         done = subprocess.run(
-            [sys.executable, str(driver), "feedback", *self._slugs],
+            [sys.executable, str(driver), *self._slugs],
             cwd=self._folder,
             env=self._environment,
             stdin=subprocess.DEVNULL,
@@ -58,8 +58,12 @@ class Stock:
         pages = len(list((course / "feedback").glob("*/*/*.html")))
         if (graded, pages) != (self._count, self._count):
             raise RuntimeError(f"nbgrader graded {graded} of {self._count}, with {pages} pages:\n{done.stderr[-2000:]}")
-        seconds = json.loads(done.stdout.splitlines()[-1])
-        return Taken(seconds["autograde"] / self._count, seconds["generate_feedback"] / self._count)
+        took = json.loads(done.stdout.splitlines()[-1])
+        return Taken(
+            took["autograde"]["wall"] / self._count,
+            took["generate_feedback"]["wall"] / self._count,
+            (took["autograde"]["cpu"] + took["generate_feedback"]["cpu"]) / self._count,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +72,5 @@ class Taken:
 
     autograde: float
     feedback: float
+    cpu: float
+    """Processor time of both."""
