@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
+import bench.__main__
 from autograder import catalog, recorded
 from autograder.collect import collect
 from autograder.notebooks import is_untouched
-from bench import classes, machine, results, runs, scale, start
+from bench import classes, dask, grading, isolation, machine, notebook, results, runs, scale, stall, start
 from bench.__main__ import measurements
 from bench.timing import Amount, Line, Skipped, Target, ratio_text
 
@@ -265,6 +266,43 @@ def test_the_imports_of_a_program_are_those_that_it_does() -> None:
     modules, _ = start.imports("-c", "import wave")
     assert "wave" in modules
     assert "torch" not in modules
+
+
+# ---------------------------------------------------------------------- measurements
+
+
+@pytest.mark.long
+@pytest.mark.needs("bubblewrap")
+def test_every_measurement_of_the_grader_measures(monkeypatch: pytest.MonkeyPatch) -> None:
+    # In small: what comes of it says nothing about speed, and all that is measured is really run.
+    for module, sizes in SMALL.items():
+        for name, size in sizes.items():
+            monkeypatch.setattr(module, name, size)
+    lines = [line for name, measure in measurements(4).items() if name != "pages" for line in measure()]
+    names = [line.name for line in lines]
+    assert len(names) == len(set(names))
+    measured = {line.name: line for line in lines if isinstance(line, Line)}
+    assert set(names) - {"dask"} <= measured.keys()
+    assert all(line.top.amount >= 0 < line.bottom.amount for line in measured.values())
+    assert measured["twenty_thousand_alike"].ratio == 1
+    assert measured["stall"].details["loops"] == 3
+    assert measured["grading_with_feedback"].details["sample"] == 9
+    assert measured["scale_time"].details["submissions"] == 4
+    assert {name: json.loads(json.dumps(line.record()))["ratio"] for name, line in measured.items()} == {
+        name: line.ratio for name, line in measured.items()
+    }
+
+
+SMALL = {
+    grading: {"COUNT": 9, "EACH": 1, "ROUNDS": 1},
+    isolation: {"ROUNDS": 1},
+    scale: {"SMALL": 2, "ROUNDS": 1, "CHUNKS": 2, "CHUNK": 2},
+    stall: {"COUNT": 9},
+    dask: {"COUNT": 3, "ROUNDS": 1},
+    notebook: {"LATER": 1},
+    start: {"ROUNDS": 1},
+    bench.__main__: {"LARGE": 6},
+}
 
 
 # ------------------------------------------------------------------------ command line
