@@ -66,12 +66,12 @@ def scale(size: int) -> Iterator[Line]:
         details,
     )
     for name, what, memory in (
-        ("scale_memory_main", "main process", [run.main_memory for run in (large, _most(small))]),
+        ("scale_memory_main", "the main process", [run.main_memory for run in (large, _most(small))]),
         ("scale_memory_own", "all of the grader's processes", [run.own_memory for run in (large, _most(small))]),
     ):
         yield Line(
             name,
-            f"memory of the {what} at {size:,}, against at {SMALL}",
+            f"memory of {what} at {size:,}, against at {SMALL}",
             Amount(f"at {size:,}", memory[0], "MiB"),
             Amount(f"at {SMALL}", memory[1], "MiB"),
             Target("≤", 1.1),
