@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from autograder.pipeline import RECORDS
 from bench import classes
 from bench.runs import Run, folder, grade
 from bench.timing import Amount, Line, Target
@@ -158,7 +157,7 @@ def _chunks(made: list[classes.Submitted]) -> list[list[classes.Submitted]]:
 def marks(out: Path) -> dict[tuple[str, str], Any]:
     """Return of each submission what a run decided: status, points, and every check with its message."""
     found = {}
-    with open(out / RECORDS, encoding="utf-8") as lines:
+    with open(out / "records.jsonl", encoding="utf-8") as lines:
         for line in lines:
             record = json.loads(line)
             key = record["student"], record["exercise"]
