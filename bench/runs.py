@@ -167,8 +167,8 @@ def own_processes(pid: int) -> list[int]:
 
 def _is_confined(pid: int) -> bool:
     try:
-        command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        command = Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return True
     # A process that was just started still has its parent's command line; it is seen for what it is the next time.
-    return command[0].rpartition(b"/")[2] == _CONFINED[0] or _CONFINED[1] in command
+    return command.split(b"\0")[0].rpartition(b"/")[2] == _CONFINED[0] or _CONFINED[1] in command

@@ -283,7 +283,9 @@ def test_every_measurement_of_the_grader_measures(monkeypatch: pytest.MonkeyPatc
     assert len(names) == len(set(names))
     measured = {line.name: line for line in lines if isinstance(line, Line)}
     assert set(names) - {"dask"} <= measured.keys()
-    assert all(line.top.amount >= 0 < line.bottom.amount for line in measured.values())
+    # These two are differences of runs, which in classes of a few are smaller than what else the machine does.
+    whole = [line for name, line in measured.items() if name not in ("stall", "scale_time")]
+    assert all(line.top.amount > 0 < line.bottom.amount for line in whole)
     assert measured["twenty_thousand_alike"].ratio == 1
     assert measured["stall"].details["loops"] == 3
     assert measured["grading_with_feedback"].details["sample"] == 9
