@@ -24,7 +24,8 @@ def keep(path: Path, machine: Machine, lines: Iterable[Line | Skipped]) -> None:
     """Put measured lines in place of those of the same name; what was not measured now stays as it is."""
     kept = read(path) if path.exists() else {}
     measured = {line.name: _row(machine, line) for line in lines if isinstance(line, Line)}
-    _write(path, {**kept, **measured})
+    # In the order in which they were measured last.
+    _write(path, {name: row for name, row in kept.items() if name not in measured} | measured)
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -24,6 +24,8 @@ READS = ("bench/results.json",)
 """The files that pages which use this module depend on."""
 RESULTS: Final = Path(__file__).resolve().parents[2] / READS[0]
 _MINUTE, _HOUR = 60.0, 3600.0
+_GLUE: Final = "\N{NO-BREAK SPACE}"
+"""Between a figure and its unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +97,11 @@ def rates(results: Mapping[str, Any]) -> Rates:
 
 
 def duration(seconds: float) -> str:
-    """Return a time as one says it: ``0.4 ms``, ``12 s``, ``3.4 min``, ``2.1 h``."""
+    """Return a time as one says it: ``0.4 ms``, ``12 s``, ``3.4 min``, ``2.1 h``, with a space that does not break."""
     for size, unit in ((_HOUR, "h"), (_MINUTE, "min"), (1.0, "s")):
         if seconds >= size:
-            return f"{_short(seconds / size)} {unit}"
-    return f"{_short(1000 * seconds)} ms"
+            return f"{_short(seconds / size)}{_GLUE}{unit}"
+    return f"{_short(1000 * seconds)}{_GLUE}ms"
 
 
 def _short(value: float) -> str:
@@ -165,8 +167,8 @@ def results_table(results: Mapping[str, Any]) -> Picture:
         (
             line["what"],
             f"{_amount(line['top'])}, {_amount(line['bottom'])}",
-            f"{ratio(line['ratio'])} ×",
-            f"{line['target']['sign']} {ratio(line['target']['bound'])}",
+            f"{ratio(line['ratio'])}{_GLUE}×",
+            f"{line['target']['sign']}{_GLUE}{ratio(line['target']['bound'])}",
             "yes" if line["holds"] else "no",
         )
         for line in results.values()
@@ -195,7 +197,7 @@ def ratio(value: float) -> str:
 
 def _amount(amount: Mapping[str, Any]) -> str:
     value = amount["amount"]
-    shown = duration(value) if amount["unit"].startswith("s") else f"{ratio(value)} {amount['unit']}"
+    shown = duration(value) if amount["unit"].startswith("s") else f"{ratio(value)}{_GLUE}{amount['unit']}"
     return f"{amount['of']} {shown}".rstrip()
 
 
