@@ -117,6 +117,9 @@ def grade(
     book: Annotated[
         str, typer.Option("--book", help="Where pages link to: an address or a path under --out; the site's if empty.")
     ] = "",
+    no_feedback: Annotated[
+        bool, typer.Option("--no-feedback", help="Make no feedback pages; gradebook, grades.csv and report alone.")
+    ] = False,
 ) -> None:
     """Grade a class.
 
@@ -125,7 +128,18 @@ def grade(
     from autograder.commands import grade as command
 
     options = command.Options(
-        submissions, out, gradebook, workers, seed, force, as_json, progress, tuple(skip or ()), unconfined, book
+        submissions,
+        out,
+        gradebook,
+        workers,
+        seed,
+        force,
+        as_json,
+        progress,
+        tuple(skip or ()),
+        unconfined,
+        book,
+        not no_feedback,
     )
     raise typer.Exit(command.run(options))
 

@@ -96,14 +96,17 @@ class Station:
             pages = self._pages(self._output, plan, score, own, _bytes(work, submission))
             if self._writes:
                 with self.writing:
-                    files.write(self._output.feedback(score), pages[0])
+                    if self._output.with_feedback:
+                        files.write(self._output.feedback(score), pages[0])
+                    else:  # one of an earlier run tells of another mark
+                        self._output.feedback(score).unlink(missing_ok=True)
                     files.write(self._output.autograded(score), pages[1])
                 pages = None
         return Done(task.number, row_of(score), without_texts(score), line, code_hash(submission, own), pages)
 
     def _pages(self, output: Output, plan: Plan, score: Score, own: tuple[Cell, ...], data: bytes) -> tuple[str, str]:
         book = output.book_from(output.feedback(score))
-        page = feedback_page(score, plan.exercise, own, book_url=book)
+        page = feedback_page(score, plan.exercise, own, book_url=book) if output.with_feedback else ""
         return page, graded_notebook(data, plan.exercise, score)
 
 

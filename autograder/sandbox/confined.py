@@ -298,8 +298,12 @@ def _run_checks(sock: socket.socket, token: str, function: Any, checks: Sequence
 
 
 def _answer(sock: socket.socket, token: str, number: int, seen: Observation, hits: list[str]) -> None:
-    """Send the question's token, the answer's number and, after a mark, what was observed, or a forbidden name."""
-    what = b"!" + written(hits[0]) if hits else b"=" + written(encode_observation(seen))
+    """Send the question's token, the answer's number and, after a mark, what was observed.
+
+    The mark says whether a forbidden name was used; that one then comes first.
+    """
+    data = encode_observation(seen)
+    what = b"!" + written([hits[0], data]) if hits else b"=" + written(data)
     send_bytes(sock, f"{token}{number:06}".encode() + what)
 
 
