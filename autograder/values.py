@@ -137,7 +137,8 @@ def _narrowed(items: Sequence[Value], raw: bytes, code: str) -> bytes | None:
 def _encode_repeats(items: Sequence[Value], raw: bytes) -> dict[str, Any] | None:
     """Return runs of equal items, or a cycle of different ones; None where neither pays."""
     runs = _long_runs(items, raw)
-    few = runs is not None and len(runs) <= _SHORT
+    # In a cycle no run is longer than it, unless all are equal.
+    few = runs is not None and (len(runs) <= _SHORT or len(runs) * _LONGEST_CYCLE <= len(items))
     if not few and len(items) >= _LONG and (length := _cycle(raw, len(items))) is not None:
         return {"cycle": [encode(item) for item in items[:length]], "count": len(items)}
     runs = runs or _packed_runs(items, raw)
