@@ -117,6 +117,17 @@ def grade(
     book: Annotated[
         str, typer.Option("--book", help="Where pages link to: an address or a path under --out; the site's if empty.")
     ] = "",
+    scheduler: Annotated[
+        str, typer.Option("--scheduler", help="Grade on a Dask cluster: tcp://HOST:PORT or tls://HOST:PORT.")
+    ] = "",
+    wait: Annotated[
+        float, typer.Option("--wait", min=0, help="With --scheduler: seconds to wait for a worker to come.")
+    ] = 30.0,
+    tls_ca: Annotated[
+        str, typer.Option("--tls-ca", metavar="FILE", help="With tls://: who signed; Dask's configuration if empty.")
+    ] = "",
+    tls_cert: Annotated[str, typer.Option("--tls-cert", metavar="FILE", help="With tls://: our certificate.")] = "",
+    tls_key: Annotated[str, typer.Option("--tls-key", metavar="FILE", help="With tls://: its key.")] = "",
 ) -> None:
     """Grade a class.
 
@@ -124,8 +135,22 @@ def grade(
     """
     from autograder.commands import grade as command
 
+    cluster = command.ClusterOptions(scheduler, wait, tls_ca, tls_cert, tls_key) if scheduler else None
+    if cluster is None and (tls_ca or tls_cert or tls_key):
+        fail("--tls-ca, --tls-cert and --tls-key are for --scheduler tls://HOST:PORT, which was not given")
     options = command.Options(
-        submissions, out, gradebook, workers, seed, force, as_json, progress, tuple(skip or ()), unconfined, book
+        submissions,
+        out,
+        gradebook,
+        workers,
+        seed,
+        force,
+        as_json,
+        progress,
+        tuple(skip or ()),
+        unconfined,
+        book,
+        cluster,
     )
     raise typer.Exit(command.run(options))
 

@@ -226,7 +226,7 @@ def _answer(message: Any, cage: Cage, stations: list[Station]) -> Layers | Fault
         if isinstance(message, Layers):
             return Layers(cage.layers())
         assert isinstance(message, Orders)
-        stations[:] = [Station(plans_of(message.told), cage, message.output)]
+        stations[:] = [Station(plans_of(message.told), cage, message.output, writes=message.writes)]
     except SandboxError as error:
         return Fault(str(error), sandbox=True)
     except (CourseError, OSError) as error:
