@@ -16,6 +16,8 @@ import pickle
 import socket
 import threading
 import time
+import zlib
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -60,6 +62,8 @@ class Crew(WorkerPlugin):  # type: ignore[misc]
         self._all: list[Hand] = []
         self._change = threading.Condition()
         self._over = threading.Event()
+        self._rests: dict[int, deque[bytes]] = {}
+        """Of each chunk what is not begun."""
         self._called = time.monotonic()
         self.halted = False
         """Whether no submission is begun any more."""
@@ -93,14 +97,17 @@ class Crew(WorkerPlugin):  # type: ignore[misc]
             self._put(hand)
         return trouble
 
-    def grade(self, tasks: Sequence[bytes], seconds: float) -> list[bytes]:
+    def grade(self, chunk: int, tasks: Sequence[bytes], seconds: float) -> list[bytes]:
         """Grade one task after the other until so much time is over, at least one; return what each came to."""
         hand = self._take()
         until = time.monotonic() + seconds
         answers: list[bytes] = []
+        rest = self._rests[chunk] = deque(tasks)
         try:
-            for task in tasks:
-                if self.halted or (answers and time.monotonic() > until):
+            while rest and not self.halted and (not answers or time.monotonic() < until):
+                try:
+                    task = rest.popleft()
+                except IndexError:  # it was given back in this very moment
                     break
                 hand, answer = self._answer(hand, task)
                 answers.append(answer)
@@ -108,8 +115,18 @@ class Crew(WorkerPlugin):  # type: ignore[misc]
             if not self._over.is_set():
                 raise
         finally:
+            self._rests.pop(chunk, None)
             self._put(hand)
         return answers
+
+    def give_back(self, chunk: int) -> int:
+        """Begin no more of a chunk; return how many of its tasks, from the last, are not begun because of that."""
+        rest, given = self._rests.get(chunk, ()), 0
+        while rest:
+            with contextlib.suppress(IndexError):
+                rest.pop()
+                given += 1
+        return given
 
     def end(self) -> None:
         """End the processes and all that they started, whatever is under way."""
@@ -239,21 +256,38 @@ def brief(run: str, orders: bytes) -> str | None:
     return None
 
 
-def grade(run: str, tasks: bytes, seconds: float) -> bytes | None:
+def grade(run: str, chunk: int, tasks: bytes, seconds: float) -> bytes | None:
     """Grade a chunk, or as much of it as is done in that time; None where there is no crew.
 
     Args:
         run: its name.
+        chunk: its number.
         tasks: a list of tasks, each packed for itself.
         seconds: after which no further one is begun.
 
     Returns:
-        A list of what the first of them came to, each as the grading process packed it.
+        What the first of them came to, see ``unpacked``.
     """
     crew = _crew(run)
     with contextlib.suppress(EOFError):
-        return None if crew is None else pickle.dumps(crew.grade(pickle.loads(tasks), seconds))
+        return None if crew is None else packed(crew.grade(chunk, pickle.loads(tasks), seconds))
     return None
+
+
+def packed(answers: Sequence[bytes]) -> bytes:
+    """Return answers as they travel: pages of one exercise have most of their bytes in common."""
+    return zlib.compress(pickle.dumps(answers), 1)
+
+
+def unpacked(answers: bytes) -> list[Any]:
+    """Return answers, each as its grading process gave it: a ``Done``, or a ``Fault``."""
+    return [pickle.loads(answer) for answer in pickle.loads(zlib.decompress(answers))]  # our own processes made them
+
+
+async def give_back(run: str, chunk: int, dask_worker: Any) -> int:
+    """Let the crew begin no more of a chunk; return how many of its tasks, from the last, are not begun."""
+    crew = dask_worker.plugins.get(_name(run))
+    return 0 if crew is None else crew.give_back(chunk)
 
 
 async def halt(run: str, dask_worker: Any) -> None:

@@ -98,6 +98,10 @@ class Link:
         """Have a worker call a function; its answer comes as news with this tag."""
         self._begin(self._ask(tag, worker, function, args))
 
+    def call(self, tag: Hashable, worker: str, function: Callable[..., Any], *args: Any) -> None:
+        """As ``ask``, in the event loop of a worker that may be at something."""
+        self._begin(self._call(tag, worker, function, args))
+
     def drop(self, tag: Hashable) -> None:
         """Forget what was asked; no answer comes, and it is not begun where it was not."""
         self._begin(self._drop(tag))
@@ -199,6 +203,16 @@ class Link:
             self._room.release()
         else:
             self._news.put(Answer(tag, value, trouble))
+
+    async def _call(self, tag: Hashable, worker: str, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        assert self._client is not None
+        value, trouble = None, ""
+        try:
+            value = (await self._client.run(function, *args, workers=[worker]))[worker]
+        except (Exception, asyncio.CancelledError) as error:
+            trouble = _first_line(error)
+        await self._room.acquire()
+        self._news.put(Answer(tag, value, trouble))
 
     async def _drop(self, tag: Hashable) -> None:
         assert self._client is not None

@@ -5,18 +5,22 @@ from __future__ import annotations
 import pickle
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from itertools import count
+from typing import Any, Final, Literal, TypeAlias
 
 from autograder.cluster import crew
 from autograder.cluster.alike import standing
 from autograder.cluster.link import Link, Lost, Present
 from autograder.errors import CourseError
-from autograder.tasks import Orders
+from autograder.tasks import Done, Fault, Orders
 
 WARM_SECONDS: Final = 75.0
 """How long a worker that is there may take until its confined processes are warm."""
+_FAILURES: Final = 2
+"""Chunks that a worker may fail at in a way that is none of a submission's."""
 _END_SECONDS: Final = 20.0
 
 
@@ -27,11 +31,11 @@ class ClusterError(CourseError):
 class Chunk:
     """Tasks that a worker is given in one go."""
 
-    __slots__ = ("numbers", "tasks")
+    __slots__ = ("asked_back", "name", "numbers", "tasks")
 
     def __init__(self, numbers: Sequence[int], tasks: Sequence[bytes]) -> None:
         """Keep the tasks, packed, and their numbers."""
-        self.numbers, self.tasks = numbers, tasks
+        self.numbers, self.tasks, self.asked_back, self.name = numbers, tasks, len(tasks) < 2, 0
 
 
 @dataclass(eq=False, slots=True)
@@ -55,7 +59,7 @@ class Graded:
 
     member: Member
     chunk: Chunk
-    answers: Sequence[bytes]
+    answers: Sequence[Done | Fault]
     """Of its first tasks."""
 
 
@@ -68,6 +72,16 @@ class Left:
     """What it had."""
     died: bool = True
     """Whether it may have died of what it had."""
+
+
+@dataclass(frozen=True, slots=True)
+class Back:
+    """Tasks that a worker had not begun, and does not begin any more."""
+
+    chunk: Chunk
+
+
+News: TypeAlias = Graded | Left | Back
 
 
 class Members:
@@ -98,8 +112,9 @@ class Members:
         """
         self._address, self._slugs, self._walled, self._wait, self._say = address, slugs, walled, wait, say
         self._run, self._here = uuid.uuid4().hex, standing(slugs)
-        self._orders = b""
+        self._orders, self._names = b"", count(1)
         self._known: dict[str, Member] = {}
+        self._failed: Counter[str] = Counter()
         self._why = ""
         """Why the last one was left out."""
         self._idle_since = time.monotonic()
@@ -137,13 +152,22 @@ class Members:
         if not member.given:
             member.since = time.monotonic()
         member.given.append(chunk)
-        self._link.ask(chunk, member.address, crew.grade, self._run, pickle.dumps(list(chunk.tasks)), seconds)
+        chunk.name = next(self._names)
+        tasks = pickle.dumps(list(chunk.tasks))
+        self._link.ask(chunk, member.address, crew.grade, self._run, chunk.name, tasks, seconds)
 
     def take_back(self, member: Member) -> Chunk:
         """Take the newest chunk back from a worker."""
         chunk = member.given.pop()
         self._link.drop(chunk)
         return chunk
+
+    def ask_back(self, member: Member) -> None:
+        """Ask a worker for what it has not begun of the chunks that it is at; comes as ``Back``."""
+        for chunk in member.given:
+            if not chunk.asked_back:
+                chunk.asked_back = True
+                self._link.call(("back", member, chunk), member.address, crew.give_back, self._run, chunk.name)
 
     def halt(self) -> None:
         """Let no worker begin anything more."""
@@ -155,13 +179,13 @@ class Members:
         self._link.tell(there, crew.dismiss, self._run, _END_SECONDS)
         self._link.close()
 
-    def hear(self, seconds: float) -> list[Graded | Left]:
+    def hear(self, seconds: float) -> list[News]:
         """Return what came from the workers; wait for it so long.
 
         Raises:
             ClusterError: the scheduler is lost, or no worker is there that is fit, and none has come for long.
         """
-        came: list[Graded | Left] = []
+        came: list[News] = []
         for news in self._link.news(seconds):
             if isinstance(news, Lost):
                 raise ClusterError(f"the scheduler at {self._address} is gone; start it and its workers again")
@@ -176,17 +200,17 @@ class Members:
 
     # ------------------------------------------------------------------------- steps
 
-    def _present(self, threads: Mapping[str, int]) -> list[Graded | Left]:
-        left: list[Graded | Left] = [
+    def _present(self, threads: Mapping[str, int]) -> list[News]:
+        left: list[News] = [
             self._forget(member) for address, member in list(self._known.items()) if address not in threads
         ]
-        for address in threads:
+        for address, hands in threads.items():
             if address not in self._known:
-                self._enlist(address)
+                self._enlist(address, hands)
         return left
 
-    def _enlist(self, address: str) -> None:
-        member = self._known[address] = Member(address)
+    def _enlist(self, address: str, threads: int) -> None:
+        member = self._known[address] = Member(address, hands=threads)
         self._link.ask(("enlist", member), address, crew.enlist, self._run, self._here, self._slugs, self._walled)
 
     def _forget(self, member: Member) -> Left:
@@ -196,9 +220,11 @@ class Members:
             self._link.drop(chunk)
         return Left(member, given)
 
-    def _answered(self, tag: Any, value: Any, trouble: str) -> list[Graded | Left]:
+    def _answered(self, tag: Any, value: Any, trouble: str) -> list[News]:
         step: str = tag[0]
         member: Member = tag[1]
+        if step == "back":
+            return self._given_back(member, tag[2], value or 0)
         if self._known.get(member.address) is not member:
             return []
         if trouble:
@@ -220,27 +246,38 @@ class Members:
     def _brief(self, member: Member) -> None:
         self._link.ask(("brief", member), member.address, crew.brief, self._run, self._orders)
 
-    def _graded(self, chunk: Chunk, value: bytes | None, trouble: str) -> list[Graded | Left]:
+    def _graded(self, chunk: Chunk, value: bytes | None, trouble: str) -> list[News]:
         member = next((one for one in self._known.values() if chunk in one.given), None)
         if member is None:
             return []
         if trouble:
+            self._failed[member.address] += 1
+            if self._failed[member.address] > _FAILURES:
+                return self._leave_out(member, f"fails again and again ({trouble})")
             left = self._forget(member)
-            self._enlist(member.address)  # where it died, that is heard of a moment later
+            self._enlist(member.address, member.hands)  # where it died, that is heard of a moment later
             return [left]
         if value is None:
             left = self._forget(member)
-            self._enlist(member.address)
+            self._enlist(member.address, member.hands)
             return [Left(member, left.given, died=False)]
         member.given.remove(chunk)
         member.since = time.monotonic()
-        return [Graded(member, chunk, pickle.loads(value))]
+        return [Graded(member, chunk, crew.unpacked(value))]
+
+    def _given_back(self, member: Member, chunk: Chunk, many: int) -> list[News]:
+        if chunk not in member.given or not many:
+            return []  # what came of it says the same
+        kept = len(chunk.tasks) - many
+        back = Chunk(chunk.numbers[kept:], chunk.tasks[kept:])
+        chunk.numbers, chunk.tasks = chunk.numbers[:kept], chunk.tasks[:kept]
+        return [Back(back)]
 
     def _again(self, member: Member) -> None:
         self._forget(member)
-        self._enlist(member.address)
+        self._enlist(member.address, member.hands)
 
-    def _leave_out(self, member: Member, why: str) -> list[Graded | Left]:
+    def _leave_out(self, member: Member, why: str) -> list[News]:
         self._why = f"the worker {member.address} {why}"
         self._say(f"{self._why}; it is left out")
         left = self._forget(member)

@@ -20,7 +20,7 @@ from typing import Final, Generic, Self, TypeVar
 
 from autograder import files
 from autograder.cluster.address import Certificates, checked, security
-from autograder.cluster.members import Chunk, ClusterError, Graded, Left, Members
+from autograder.cluster.members import Back, Chunk, ClusterError, Graded, Left, Members
 from autograder.errors import CourseError
 from autograder.pool import ENDED_TWICE
 from autograder.tasks import Done, Fault, Orders, Task, unread
@@ -253,20 +253,23 @@ class _Stream(Generic[_R]):
         ready = members.ready
         if not any(len(member.given) < member.hands for member in ready):
             return
-        busy = [member for member in ready if len(member.given) > member.hands]
-        for member in busy:
-            if time.monotonic() - member.since > _SLOW_SECONDS:
-                self._back(members.take_back(member))
-                self._give_out()
-                return
+        for member in ready:
+            if member.given and time.monotonic() - member.since > _SLOW_SECONDS:
+                if len(member.given) > member.hands:
+                    self._back(members.take_back(member))
+                    self._give_out()
+                    return
+                members.ask_back(member)
 
     def _hear(self, seconds: float) -> None:
         for came in self._cluster.members().hear(seconds):
             if isinstance(came, Graded):
                 for answer in came.answers:
-                    self._done(pickle.loads(answer))  # the workers are the grader's own
+                    self._done(answer)
                 done = len(came.answers)
                 self._back(Chunk(came.chunk.numbers[done:], came.chunk.tasks[done:]))
+            elif isinstance(came, Back):
+                self._back(came.chunk)
             else:
                 self._left(came)
 
