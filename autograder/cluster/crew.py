@@ -62,8 +62,8 @@ class Crew(WorkerPlugin):  # type: ignore[misc]
         self._all: list[Hand] = []
         self._change = threading.Condition()
         self._over = threading.Event()
-        self._rests: dict[int, deque[bytes]] = {}
-        """Of each chunk what is not begun."""
+        self._open: dict[int, tuple[deque[bytes], list[bytes]]] = {}
+        """Of each chunk that is under way, what is not begun and what came of the others."""
         self._called = time.monotonic()
         self.halted = False
         """Whether no submission is begun any more."""
@@ -101,8 +101,7 @@ class Crew(WorkerPlugin):  # type: ignore[misc]
         """Grade one task after the other until so much time is over, at least one; return what each came to."""
         hand = self._take()
         until = time.monotonic() + seconds
-        answers: list[bytes] = []
-        rest = self._rests[chunk] = deque(tasks)
+        rest, answers = self._open[chunk] = deque(tasks), []
         try:
             while rest and not self.halted and (not answers or time.monotonic() < until):
                 try:
@@ -115,18 +114,19 @@ class Crew(WorkerPlugin):  # type: ignore[misc]
             if not self._over.is_set():
                 raise
         finally:
-            self._rests.pop(chunk, None)
+            self._open.pop(chunk, None)
             self._put(hand)
         return answers
 
-    def give_back(self, chunk: int) -> int:
-        """Begin no more of a chunk; return how many of its tasks, from the last, are not begun because of that."""
-        rest, given = self._rests.get(chunk, ()), 0
+    def give_back(self, chunk: int) -> tuple[list[bytes], int]:
+        """Begin no more of a chunk; return what came of it so far, and how many tasks, from the last, are not begun."""
+        rest, answers = self._open.get(chunk, (deque(), []))
+        given = 0
         while rest:
             with contextlib.suppress(IndexError):
                 rest.pop()
                 given += 1
-        return given
+        return list(answers), given
 
     def end(self) -> None:
         """End the processes and all that they started, whatever is under way."""
@@ -284,10 +284,11 @@ def unpacked(answers: bytes) -> list[Any]:
     return [pickle.loads(answer) for answer in pickle.loads(zlib.decompress(answers))]  # our own processes made them
 
 
-async def give_back(run: str, chunk: int, dask_worker: Any) -> int:
-    """Let the crew begin no more of a chunk; return how many of its tasks, from the last, are not begun."""
+async def give_back(run: str, chunk: int, dask_worker: Any) -> tuple[bytes, int]:
+    """As ``Crew.give_back``, with the answers packed."""
     crew = dask_worker.plugins.get(_name(run))
-    return 0 if crew is None else crew.give_back(chunk)
+    answers, count = ([], 0) if crew is None else crew.give_back(chunk)
+    return packed(answers), count
 
 
 async def halt(run: str, dask_worker: Any) -> None:

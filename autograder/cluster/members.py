@@ -31,11 +31,18 @@ class ClusterError(CourseError):
 class Chunk:
     """Tasks that a worker is given in one go."""
 
-    __slots__ = ("asked_back", "name", "numbers", "tasks")
+    __slots__ = ("asked_back", "name", "numbers", "since", "suspect", "tasks")
 
-    def __init__(self, numbers: Sequence[int], tasks: Sequence[bytes]) -> None:
-        """Keep the tasks, packed, and their numbers."""
-        self.numbers, self.tasks, self.asked_back, self.name = numbers, tasks, len(tasks) < 2, 0
+    def __init__(self, numbers: Sequence[int], tasks: Sequence[bytes], *, suspect: bool = False) -> None:
+        """Keep the tasks, packed, and their numbers.
+
+        Args:
+            numbers: of the tasks.
+            tasks: packed.
+            suspect: whether a worker that had it died; then it is the only thing that a worker has.
+        """
+        self.numbers, self.tasks, self.suspect = numbers, tasks, suspect
+        self.name, self.asked_back, self.since = 0, len(tasks) < 2, 0.0
 
 
 @dataclass(eq=False, slots=True)
@@ -49,8 +56,16 @@ class Member:
     layers: tuple[str, ...] = ()
     given: list[Chunk] = field(default_factory=list)
     """What it has not answered, in the order in which it was given."""
-    since: float = 0.0
-    """When it last began something, of ``time.monotonic``."""
+
+    @property
+    def has_room(self) -> bool:
+        """Whether it can be given more: one thing lies ready while it is at as many as it has hands."""
+        return len(self.given) <= self.hands and not any(chunk.suspect for chunk in self.given)
+
+    def mark(self) -> None:
+        """Note when it begins what it begins now."""
+        for chunk in self.given[: self.hands]:
+            chunk.since = chunk.since or time.monotonic()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +91,10 @@ class Left:
 
 @dataclass(frozen=True, slots=True)
 class Back:
-    """Tasks that a worker had not begun, and does not begin any more."""
+    """What came of a chunk so far, and what its worker had not begun, and does not begin any more."""
 
     chunk: Chunk
+    answers: Sequence[Done | Fault]
 
 
 News: TypeAlias = Graded | Left | Back
@@ -149,9 +165,8 @@ class Members:
 
     def give(self, member: Member, chunk: Chunk, seconds: float) -> None:
         """Have a worker grade a chunk, or as much of it as it can in that time."""
-        if not member.given:
-            member.since = time.monotonic()
         member.given.append(chunk)
+        member.mark()
         chunk.name = next(self._names)
         tasks = pickle.dumps(list(chunk.tasks))
         self._link.ask(chunk, member.address, crew.grade, self._run, chunk.name, tasks, seconds)
@@ -162,12 +177,11 @@ class Members:
         self._link.drop(chunk)
         return chunk
 
-    def ask_back(self, member: Member) -> None:
-        """Ask a worker for what it has not begun of the chunks that it is at; comes as ``Back``."""
-        for chunk in member.given:
-            if not chunk.asked_back:
-                chunk.asked_back = True
-                self._link.call(("back", member, chunk), member.address, crew.give_back, self._run, chunk.name)
+    def ask_back(self, member: Member, chunk: Chunk) -> None:
+        """Ask a worker for what it has done of a chunk, and what it has not begun; comes as ``Back``."""
+        if not chunk.asked_back:
+            chunk.asked_back = True
+            self._link.call(("back", member, chunk), member.address, crew.give_back, self._run, chunk.name)
 
     def halt(self) -> None:
         """Let no worker begin anything more."""
@@ -224,7 +238,7 @@ class Members:
         step: str = tag[0]
         member: Member = tag[1]
         if step == "back":
-            return self._given_back(member, tag[2], value or 0)
+            return [] if trouble else self._given_back(member, tag[2], *value)
         if self._known.get(member.address) is not member:
             return []
         if trouble:
@@ -262,16 +276,16 @@ class Members:
             self._enlist(member.address, member.hands)
             return [Left(member, left.given, died=False)]
         member.given.remove(chunk)
-        member.since = time.monotonic()
+        member.mark()
         return [Graded(member, chunk, crew.unpacked(value))]
 
-    def _given_back(self, member: Member, chunk: Chunk, many: int) -> list[News]:
-        if chunk not in member.given or not many:
+    def _given_back(self, member: Member, chunk: Chunk, answers: bytes, many: int) -> list[News]:
+        if chunk not in member.given:
             return []  # what came of it says the same
         kept = len(chunk.tasks) - many
         back = Chunk(chunk.numbers[kept:], chunk.tasks[kept:])
         chunk.numbers, chunk.tasks = chunk.numbers[:kept], chunk.tasks[:kept]
-        return [Back(back)]
+        return [Back(back, crew.unpacked(answers))]
 
     def _again(self, member: Member) -> None:
         self._forget(member)

@@ -157,7 +157,7 @@ class _Stream(Generic[_R]):
         """Tasks that wait for a worker, packed; those that one gave back come first."""
         self._size = 0
         self._alone: deque[Chunk] = deque()
-        """What was with a worker that died, one by one: so that what it died of is told from the rest."""
+        """What was with a worker that died, one by one, so that what it died of is told from the rest."""
         self._more = True
 
     def results(self) -> Iterator[_R]:
@@ -213,9 +213,9 @@ class _Stream(Generic[_R]):
         put((task.number, packed))
 
     def _give_out(self) -> None:
+        if self._orders is not None:
+            self._share()
         if not self._next and not self._alone:
-            if not self._more and self._orders is not None:
-                self._take_over()
             return
         if self._orders is None:
             self._orders = self._ask()
@@ -226,7 +226,8 @@ class _Stream(Generic[_R]):
             self._cluster.members().order(Orders(told, output, writes=False))
         members = self._cluster.members()
         while self._next or self._alone:
-            ready = [member for member in members.ready if len(member.given) <= member.hands]
+            # A suspect has a worker for itself, and until all suspects have one nothing else is given out.
+            ready = [one for one in members.ready if not (self._alone and one.given) and one.has_room]
             if not ready:
                 return
             member = min(ready, key=lambda one: len(one.given) / one.hands)
@@ -247,19 +248,19 @@ class _Stream(Generic[_R]):
         self._size -= size
         return Chunk(numbers, tasks)
 
-    def _take_over(self) -> None:
-        """Let workers that are free do what waits behind another's slow submission."""
-        members = self._cluster.members()
-        ready = members.ready
-        if not any(len(member.given) < member.hands for member in ready):
-            return
-        for member in ready:
-            if member.given and time.monotonic() - member.since > _SLOW_SECONDS:
-                if len(member.given) > member.hands:
-                    self._back(members.take_back(member))
-                    self._give_out()
-                    return
-                members.ask_back(member)
+    def _share(self) -> None:
+        """Take from workers what waits behind a slow submission: soon where another is free, else after a while."""
+        members, now = self._cluster.members(), time.monotonic()
+        free = not self._next and not self._alone and not self._more
+        free = free and any(len(member.given) < member.hands and member.has_room for member in members.ready)
+        patience = _SLOW_SECONDS if free else _CHUNK_SECONDS + _SLOW_SECONDS
+        for member in members.ready:
+            slow = [chunk for chunk in member.given if chunk.since and now - chunk.since > patience]
+            for chunk in slow:
+                members.ask_back(member, chunk)
+            if free and slow and len(member.given) > member.hands:
+                self._back(members.take_back(member))
+                free = False
 
     def _hear(self, seconds: float) -> None:
         for came in self._cluster.members().hear(seconds):
@@ -269,6 +270,8 @@ class _Stream(Generic[_R]):
                 done = len(came.answers)
                 self._back(Chunk(came.chunk.numbers[done:], came.chunk.tasks[done:]))
             elif isinstance(came, Back):
+                for answer in came.answers:
+                    self._done(answer)
                 self._back(came.chunk)
             else:
                 self._left(came)
@@ -296,14 +299,14 @@ class _Stream(Generic[_R]):
 
     def _left(self, left: Left) -> None:
         """Give out again what a worker had that is gone, but not for ever."""
-        begun = left.member.hands if left.died else 0
-        for chunk in reversed(left.given[begun:]):
-            self._back(chunk)
-        for chunk in left.given[:begun]:
-            if len(chunk.tasks) == 1:
+        for chunk in left.given:
+            if not left.died:
+                self._back(chunk)
+            elif chunk.suspect:
                 self._lost(chunk)
-            else:
-                self._alone.extend(Chunk((one,), (task,)) for one, task in zip(chunk.numbers, chunk.tasks, strict=True))
+            else:  # which of it was under way is not known: results may have died with the worker
+                tasks = zip(chunk.numbers, chunk.tasks, strict=True)
+                self._alone.extend(Chunk((one,), (task,), suspect=True) for one, task in tasks if one in self._open)
 
     def _lost(self, chunk: Chunk) -> None:
         (number,) = chunk.numbers
@@ -318,4 +321,4 @@ class _Stream(Generic[_R]):
         if job.lost == _TRIES:
             job.task = replace(job.task, work=unread(job.task.work, ENDED_TWICE), record=b"")
             chunk = Chunk((number,), (pickle.dumps(job.task),))
-        self._alone.append(chunk)
+        self._alone.append(Chunk(chunk.numbers, chunk.tasks, suspect=True))
