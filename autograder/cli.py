@@ -120,6 +120,17 @@ def grade(
     no_feedback: Annotated[
         bool, typer.Option("--no-feedback", help="Make no feedback pages; gradebook, grades.csv and report alone.")
     ] = False,
+    scheduler: Annotated[
+        str, typer.Option("--scheduler", help="Grade on a Dask cluster: tcp://HOST:PORT or tls://HOST:PORT.")
+    ] = "",
+    wait: Annotated[
+        float, typer.Option("--wait", min=0, help="With --scheduler: seconds to wait for a worker to come.")
+    ] = 30.0,
+    tls_ca: Annotated[
+        str, typer.Option("--tls-ca", metavar="FILE", help="With tls://: who signed; Dask's configuration if empty.")
+    ] = "",
+    tls_cert: Annotated[str, typer.Option("--tls-cert", metavar="FILE", help="With tls://: our certificate.")] = "",
+    tls_key: Annotated[str, typer.Option("--tls-key", metavar="FILE", help="With tls://: its key.")] = "",
 ) -> None:
     """Grade a class.
 
@@ -127,6 +138,9 @@ def grade(
     """
     from autograder.commands import grade as command
 
+    cluster = command.ClusterOptions(scheduler, wait, tls_ca, tls_cert, tls_key) if scheduler else None
+    if cluster is None and (tls_ca or tls_cert or tls_key):
+        fail("--tls-ca, --tls-cert and --tls-key are for --scheduler tls://HOST:PORT, which was not given")
     options = command.Options(
         submissions,
         out,
@@ -140,6 +154,7 @@ def grade(
         unconfined,
         book,
         not no_feedback,
+        cluster,
     )
     raise typer.Exit(command.run(options))
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote, urlsplit
 
+from autograder import files
 from autograder.models import Score
 from autograder.report.rows import Row
 
@@ -53,6 +54,18 @@ class Output:
     def autograded(self, score: Score | Row) -> Path:
         """Return the path of a submission's graded notebook, which nbgrader's formgrader reads."""
         return self.folder / "autograded" / score.student / score.exercise / f"{score.exercise}.ipynb"
+
+    def write_pages(self, score: Score | Row, pages: tuple[str, str]) -> None:
+        """Write a submission's feedback page and graded notebook.
+
+        Raises:
+            OSError: one cannot be written; the error names it.
+        """
+        if self.with_feedback:
+            files.write(self.feedback(score), pages[0])
+        else:  # one of an earlier run tells of another mark
+            self.feedback(score).unlink(missing_ok=True)
+        files.write(self.autograded(score), pages[1])
 
     def has_pages(self, student: str, exercise: str) -> bool:
         """Return whether the files of a submission are there."""

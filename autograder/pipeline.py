@@ -39,7 +39,7 @@ from autograder.pool import Class as Class
 from autograder.pool import orders_of
 from autograder.report.records import from_record, json_line
 from autograder.report.rows import Row, Shared, row_of
-from autograder.tasks import Done, Orders, Task, without_texts
+from autograder.tasks import Done, Orders, Task, Workers, without_texts
 
 if TYPE_CHECKING:
     from autograder.gradebook import GradebookWriter
@@ -81,7 +81,7 @@ class Interrupted(CourseError):
 
 
 def grade_class(
-    workers: Class,
+    workers: Workers,
     submissions: Iterable[Handed | Submission],
     plans: Mapping[str, Plan] | Prospect,
     output: Output,
@@ -135,7 +135,7 @@ def grade_class(
     return run.rows
 
 
-def _ready(workers: Class, plans: Mapping[str, Plan] | Prospect) -> Mapping[str, Plan]:
+def _ready(workers: Workers, plans: Mapping[str, Plan] | Prospect) -> Mapping[str, Plan]:
     """Start the workers, and return the plans, which are made meanwhile; SandboxError where the walls do not stand."""
     workers.start()
     made = plans.plans() if isinstance(plans, Prospect) else plans
@@ -156,7 +156,7 @@ class _Run:
 
     def __init__(
         self,
-        workers: Class,
+        workers: Workers,
         plans: Mapping[str, Plan] | Prospect,
         made: Mapping[str, Plan] | None,
         output: Output,

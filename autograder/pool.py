@@ -49,7 +49,7 @@ START: Final = (
     f"import sys; sys.path.insert(0, {_PACKAGES!r}); from autograder.worker import main; "
     "main(int(sys.argv[1]), sys.argv[2] == '1')"
 )
-_ENDED_TWICE: Final = (
+ENDED_TWICE: Final = (
     "the grading process ended twice while this was graded; if the machine was short of memory, grade it again"
 )
 _ENDING: Final = "the grading processes end by themselves; if the machine is short of memory, use fewer (--workers)"
@@ -341,7 +341,7 @@ class _Stream(Generic[_R]):
             job = self._open[given[0].number]
             job.lost += 1
             if job.lost == _TRIES:
-                given[0] = job.task = replace(given[0], work=unread(given[0].work, _ENDED_TWICE), record=b"")
+                given[0] = job.task = replace(given[0], work=unread(given[0].work, ENDED_TWICE), record=b"")
         if self._ending:
             raise PoolError("a grading process ended")
         if self._deaths > _TRIES or (given and job.lost > _TRIES):

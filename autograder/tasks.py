@@ -5,9 +5,10 @@ Of a student's there is nothing in them but bytes and texts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from autograder.collect import Handed
 from autograder.models import CheckResult, Score, Submission
@@ -16,14 +17,33 @@ from autograder.recognize import Pattern
 from autograder.reference.expectations import Expectations
 from autograder.report.rows import Row
 
+_R = TypeVar("_R")
+
+
+class Workers(Protocol):
+    """What grades a class, see ``pool.Class``: processes of this machine, or those of a cluster."""
+
+    walled: bool
+
+    def start(self) -> None:
+        """Start the workers, if that was not done."""
+
+    def layers(self) -> tuple[str, ...]:
+        """Return the layers around each submission, once they stand."""
+
+    def stream(
+        self, jobs: Iterable[Task | _R], orders: Callable[[], Orders], arrived: Callable[[Task, Done], _R]
+    ) -> Generator[_R, None, None]:
+        """Yield the result of each job, in their order."""
+
 
 @dataclass(frozen=True, slots=True)
 class Told:
     """What a worker is told of an exercise; the rest it reads itself, and it must be of the same version."""
 
     slug: str
-    root: Path
-    """The course's folder."""
+    root: Path | None
+    """The course's folder; None for the one that the worker finds."""
     version: str
     seconds: float
     expectations: Expectations
@@ -37,6 +57,8 @@ class Orders:
     told: tuple[Told, ...]
     output: Output | None = None
     """Where pages belong; None to make none."""
+    writes: bool = True
+    """Whether workers write them there; else they come back with the results."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import Any, Final
 
-from autograder import catalog, files
+from autograder import catalog
 from autograder.attempt import Cage, grade_one, ungraded
 from autograder.collect import Handed, read_handed
 from autograder.errors import CourseError, sentence
@@ -96,11 +96,7 @@ class Station:
             pages = self._pages(self._output, plan, score, own, _bytes(work, submission))
             if self._writes:
                 with self.writing:
-                    if self._output.with_feedback:
-                        files.write(self._output.feedback(score), pages[0])
-                    else:  # one of an earlier run tells of another mark
-                        self._output.feedback(score).unlink(missing_ok=True)
-                    files.write(self._output.autograded(score), pages[1])
+                    self._output.write_pages(score, pages)
                 pages = None
         return Done(task.number, row_of(score), without_texts(score), line, code_hash(submission, own), pages)
 
@@ -228,7 +224,7 @@ def _answer(message: Any, cage: Cage, stations: list[Station]) -> Layers | Fault
         if isinstance(message, Layers):
             return Layers(cage.layers())
         assert isinstance(message, Orders)
-        stations[:] = [Station(plans_of(message.told), cage, message.output)]
+        stations[:] = [Station(plans_of(message.told), cage, message.output, writes=message.writes)]
     except SandboxError as error:
         return Fault(str(error), sandbox=True)
     except (CourseError, OSError) as error:

@@ -25,6 +25,7 @@ COMMANDS: Final = {
     "bubblewrap": ("bwrap",),
     "chromium": ("chromium",),
     "linux-libc-dev": ("/usr/include/asm-generic/unistd.h",),
+    "openssl": ("openssl",),
     "postgresql": ("postgres", "pg_ctl"),
 }
 """Debian packages that a test may need, with the commands, or files, that show that one is there."""

@@ -1,7 +1,7 @@
 """What stands for grading processes: threads of the test's own, and processes that do what a submission says.
 
-The latter take for an answer ``pass``, ``sleep <seconds>``, ``wait <file>`` until it is there, ``die``, and
-``die once <file>`` unless it is there.
+The latter take for an answer ``pass``, ``sleep <seconds>``, ``wait <file>`` until it is there, ``meet <folder> <n>``
+until n of them are at it at once, ``die``, and ``die once <file>`` unless it is there.
 """
 
 from __future__ import annotations
@@ -102,6 +102,14 @@ def main() -> None:
         elif told == "wait":
             until = time.monotonic() + 60.0
             while not os.path.exists(more[0]):
+                time.sleep(0.01)
+                if time.monotonic() > until:
+                    raise TimeoutError("nobody came")
+        elif told == "meet":
+            os.makedirs(more[0], exist_ok=True)
+            Path(more[0], str(os.getpid())).touch()
+            until = time.monotonic() + 60.0
+            while len(os.listdir(more[0])) < int(more[1]):
                 time.sleep(0.01)
                 if time.monotonic() > until:
                     raise TimeoutError("nobody came")

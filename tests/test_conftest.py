@@ -73,7 +73,10 @@ def test_a_package_that_is_there_changes_nothing(tmp_path: Path):
 def test_a_package_nobody_knows_is_an_error_everywhere(tmp_path: Path):
     status, output = run(tmp_path, TEST.replace("bubblewrap", "bubblegum"))
     assert status == 1
-    assert "needs('bubblegum'): tests/conftest.py knows bubblewrap, chromium, linux-libc-dev, postgresql" in output
+    assert (
+        "needs('bubblegum'): tests/conftest.py knows bubblewrap, chromium, linux-libc-dev, openssl, postgresql"
+        in output
+    )
     assert "2 errors" in output
 
 

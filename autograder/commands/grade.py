@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autograder import catalog
 from autograder.addresses import read_addresses
@@ -30,6 +31,21 @@ from autograder.report.untrusted import MESSAGE, one_line
 from autograder.sandbox import walls
 from autograder.sandbox.zygote import SandboxError
 from autograder.secret import course_seed
+from autograder.tasks import Workers
+
+if TYPE_CHECKING:
+    from autograder.cluster.run import Cluster
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterOptions:
+    """The arguments that say where the workers are."""
+
+    scheduler: str
+    wait: float
+    authority: str
+    certificate: str
+    key: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +64,13 @@ class Options:
     unconfined: bool
     book: str
     with_feedback: bool = True
+    cluster: ClusterOptions | None = None
 
 
 def run(options: Options) -> int:
     """Grade a class, print how it did, and return the exit status."""
     with one_line_errors():
-        if walls.bubblewrap() is None and not options.unconfined:
+        if options.cluster is None and walls.bubblewrap() is None and not options.unconfined:
             raise Stop(
                 "bubblewrap is missing, so strangers' code cannot be confined and nothing was graded; on Debian: "
                 "apt-get install bubblewrap (`autograder doctor` shows the rest; --unconfined is for trusted code)"
@@ -68,7 +85,7 @@ def run(options: Options) -> int:
         started = time.monotonic()
         seed = Seed(f"seed:{options.seed}") if options.seed is not None else course_seed(root)
         prospect = Prospect(exercises, seed, foreseen_reference())
-        with Class(workers=options.workers, walled=not options.unconfined) as workers:
+        with _workers(options, slugs) as workers:
             try:
                 done = _grade(options, workers, prospect, expected)
             except SandboxError as error:  # before anything was written: the walls are not what they must be
@@ -76,6 +93,28 @@ def run(options: Options) -> int:
     _print(options, done, exercises, time.monotonic() - started)
     lost = passed_over or any(row.status == "unreadable" for row in done.rows)
     return 1 if lost else 0
+
+
+def _workers(options: Options, slugs: Sequence[str]) -> Class | Cluster:
+    walled, where = not options.unconfined, options.cluster
+    if where is None:
+        return Class(workers=options.workers, walled=walled)
+    if options.workers:
+        raise Stop("--workers is about this machine; with --scheduler, grade with the workers that you start there")
+    try:
+        from autograder.cluster.run import Cluster
+    except ModuleNotFoundError as error:
+        raise Stop(f"--scheduler needs {error.name}; install Dask: pip install distributed") from None
+    from autograder.cluster.address import Certificates, is_open
+
+    certificates = Certificates(where.authority, where.certificate, where.key)
+    cluster = Cluster(where.scheduler, slugs, walled=walled, certificates=certificates, wait=where.wait, say=say)
+    if is_open(where.scheduler):
+        say(
+            f"{where.scheduler} is open to everyone on the network, who may read the class's work and run code on all "
+            "machines of the cluster; use tls:// unless that network is yours alone"
+        )
+    return cluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +138,7 @@ def _must_make_sense(options: Options, slugs: Sequence[str], expected: int) -> N
         )
 
 
-def _grade(options: Options, workers: Class, prospect: Prospect, expected: int) -> _Done:
+def _grade(options: Options, workers: Workers, prospect: Prospect, expected: int) -> _Done:
     book = options.book or read_addresses(catalog.course_root()).linkable_book
     gradebook = options.gradebook or sqlite_url(options.out / "gradebook.db")
     output = Output(options.out, gradebook, book, options.with_feedback)

@@ -1,0 +1,322 @@
+"""A class graded by a cluster, with the face of the pool of this machine's own processes.
+
+Submissions go out in chunks, so that what it costs to send one does not count; the less is left, the smaller they are.
+A worker stops at a chunk after a moment and gives back what it did not begin: nothing waits behind a slow submission.
+Results are yielded in the order of the jobs, and pages are written here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import pickle
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import count
+from types import TracebackType
+from typing import Final, Generic, Self, TypeVar
+
+from autograder.cluster.address import Certificates, checked, security
+from autograder.cluster.members import Back, Chunk, ClusterError, Graded, Left, Members
+from autograder.errors import CourseError
+from autograder.pool import ENDED_TWICE
+from autograder.tasks import Done, Fault, Orders, Task, unread
+
+CHUNK: Final = 32
+"""Submissions that a worker is given in one go, at most."""
+_CHUNK_BYTES: Final = 2**20
+_CHUNK_SECONDS: Final = 2.0
+"""After which a worker begins nothing more of a chunk."""
+_AHEAD: Final = 2_000
+"""Submissions that are read and wait for a worker, at most."""
+_AHEAD_BYTES: Final = 32 * 2**20
+WINDOW: Final = 1_000
+"""As in ``pool``; more where there are many workers."""
+_TRIES: Final = 2
+_SLOW_SECONDS: Final = 0.5
+_LAST_SECONDS: Final = 2.0
+_R = TypeVar("_R")
+
+
+class Cluster:
+    """Workers of a Dask cluster that grade a class. Use as a context manager; connects when it is first needed."""
+
+    def __init__(
+        self,
+        address: str,
+        slugs: Sequence[str],
+        *,
+        walled: bool = True,
+        certificates: Certificates = Certificates(),  # noqa: B008  frozen
+        wait: float = 30.0,
+        say: Callable[[str], None] = lambda sentence: None,
+    ) -> None:
+        """Prepare; nothing is asked of the cluster yet.
+
+        Args:
+            address: of the scheduler, tcp://HOST:PORT or tls://HOST:PORT.
+            slugs: the exercises.
+            walled: as for ``pool.Class``.
+            certificates: for tls.
+            wait: seconds for which there may be no worker at all.
+            say: told one sentence on each worker that is left out.
+
+        Raises:
+            CourseError: the address is none, or a certificate is missing.
+        """
+        self.walled = walled
+        self._address = checked(address)
+        self._security = security(self._address, certificates)
+        self._slugs, self._wait, self._say = tuple(slugs), wait, say
+        self._members: Members | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Connect, if that was not done; the workers' confined processes warm up while the caller goes on.
+
+        Raises:
+            CourseError: nobody answers there.
+        """
+        self.members()
+
+    def members(self) -> Members:
+        """Return the workers, connected."""
+        if self._members is None:
+            self._members = Members(
+                self._address, self._security, self._slugs, walled=self.walled, wait=self._wait, say=self._say
+            )
+        return self._members
+
+    def stop(self) -> None:
+        """End all that was started on the workers; what is under way is lost."""
+        members, self._members = self._members, None
+        if members is not None:
+            members.close()
+
+    def layers(self) -> tuple[str, ...]:
+        """Return the layers around each submission; waits until a worker is warm.
+
+        Raises:
+            CourseError: there is none that is fit.
+        """
+        return self.members().layers()
+
+    def stream(
+        self, jobs: Iterable[Task | _R], orders: Callable[[], Orders], arrived: Callable[[Task, Done], _R]
+    ) -> Generator[_R, None, None]:
+        """Yield the result of each job, in their order; as ``pool.Class.stream``, but that pages are written here.
+
+        Raises:
+            CourseError: the cluster cannot go on.
+            OSError: a page cannot be written.
+        """
+        run = _Stream(self, iter(jobs), orders, arrived)
+        try:
+            yield from run.results()
+        except BaseException:
+            run.wind_up()
+            self.stop()
+            raise
+
+
+class _Job(Generic[_R]):
+    """A job in the order of results; ``result`` is there once it is done."""
+
+    __slots__ = ("lost", "result", "task")
+
+    def __init__(self, task: Task | None, result: _R | None = None) -> None:
+        self.task, self.result, self.lost = task, result, 0
+
+
+class _Stream(Generic[_R]):
+    """One pass over jobs."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        jobs: Iterator[Task | _R],
+        orders: Callable[[], Orders],
+        arrived: Callable[[Task, Done], _R],
+    ) -> None:
+        self._cluster, self._jobs, self._ask, self._arrived = cluster, jobs, orders, arrived
+        self._orders: Orders | None = None
+        self._line: deque[_Job[_R]] = deque()
+        self._open: dict[int, _Job[_R]] = {}
+        self._numbers = count(1)
+        self._next: deque[tuple[int, bytes]] = deque()
+        """Tasks that wait for a worker, packed; those that one gave back come first."""
+        self._size = 0
+        self._alone: deque[Chunk] = deque()
+        """What was with a worker that died, one by one, so that what it died of is told from the rest."""
+        self._more = True
+
+    def results(self) -> Iterator[_R]:
+        while True:
+            self._draw()
+            self._give_out()
+            while self._line and self._line[0].result is not None:
+                yield self._line.popleft().result  # type: ignore[misc]
+                if self._open:  # the caller may have taken his time
+                    self._hear(0.0)
+                    self._give_out()
+            if self._open:
+                self._hear(_SLOW_SECONDS)
+            elif not self._line and not self._more:
+                return
+
+    def wind_up(self) -> None:
+        """Take what the workers come to within a moment; what is not begun is not begun any more."""
+        members = self._cluster._members
+        if members is None or self._orders is None:
+            return
+        self._more = False
+        self._next.clear()
+        self._alone.clear()
+        until = time.monotonic() + _LAST_SECONDS
+        with contextlib.suppress(CourseError, OSError):  # the first trouble is the one that is told
+            for member in members.ready:
+                while len(member.given) > member.hands:
+                    members.take_back(member)
+            members.halt()
+            while any(member.given for member in members.ready) and (left := until - time.monotonic()) > 0:
+                self._hear(left)
+
+    def _draw(self) -> None:
+        """Read jobs until there is enough for a while."""
+        hands = max(1, self._cluster._members.hands if self._cluster._members is not None else 1)
+        window, ahead = max(WINDOW, 8 * CHUNK * hands), min(_AHEAD, 2 * CHUNK * hands)
+        while self._more and len(self._line) < window and len(self._next) < ahead and self._size < _AHEAD_BYTES:
+            job = next(self._jobs, None)
+            if job is None:
+                self._more = False
+            elif isinstance(job, Task):
+                task = replace(job, number=next(self._numbers))
+                self._open[task.number] = _Job(task)
+                self._line.append(self._open[task.number])
+                self._push(self._next.append, task)
+            else:
+                self._line.append(_Job(None, job))
+
+    def _push(self, put: Callable[[tuple[int, bytes]], None], task: Task) -> None:
+        packed = pickle.dumps(task)
+        self._size += len(packed)
+        put((task.number, packed))
+
+    def _give_out(self) -> None:
+        if self._orders is not None:
+            self._share()
+        if not self._next and not self._alone:
+            return
+        if self._orders is None:
+            self._orders = self._ask()
+            told = tuple(replace(one, root=None) for one in self._orders.told)
+            output = self._orders.output
+            if output is not None:  # links on pages are made there, where the working folder is another
+                output = replace(output, folder=output.folder.absolute())
+            self._cluster.members().order(Orders(told, output, writes=False))
+        members = self._cluster.members()
+        while self._next or self._alone:
+            # A suspect has a worker for itself, and until all suspects have one nothing else is given out.
+            ready = [one for one in members.ready if not (self._alone and one.given) and one.has_room]
+            if not ready:
+                return
+            member = min(ready, key=lambda one: len(one.given) / one.hands)
+            members.give(member, self._alone.popleft() if self._alone else self._chunk(members.hands), _CHUNK_SECONDS)
+            if not self._next:
+                self._draw()
+
+    def _chunk(self, hands: int) -> Chunk:
+        """Return what one worker does next: the less is left, the less, so that all end at about the same time."""
+        wanted, size = min(CHUNK, math.ceil(len(self._next) / (2 * hands))), 0
+        numbers: list[int] = []
+        tasks: list[bytes] = []
+        while self._next and len(tasks) < wanted and (not tasks or size + len(self._next[0][1]) <= _CHUNK_BYTES):
+            number, task = self._next.popleft()
+            size += len(task)
+            numbers.append(number)
+            tasks.append(task)
+        self._size -= size
+        return Chunk(numbers, tasks)
+
+    def _share(self) -> None:
+        """Take from workers what waits behind a slow submission: soon where another is free, else after a while."""
+        members, now = self._cluster.members(), time.monotonic()
+        free = not self._next and not self._alone and not self._more
+        free = free and any(len(member.given) < member.hands and member.has_room for member in members.ready)
+        patience = _SLOW_SECONDS if free else _CHUNK_SECONDS + _SLOW_SECONDS
+        for member in members.ready:
+            slow = [chunk for chunk in member.given if chunk.since and now - chunk.since > patience]
+            for chunk in slow:
+                members.ask_back(member, chunk)
+            if free and slow and len(member.given) > member.hands:
+                self._back(members.take_back(member))
+                free = False
+
+    def _hear(self, seconds: float) -> None:
+        for came in self._cluster.members().hear(seconds):
+            if isinstance(came, Graded):
+                for answer in came.answers:
+                    self._done(answer)
+                done = len(came.answers)
+                self._back(Chunk(came.chunk.numbers[done:], came.chunk.tasks[done:]))
+            elif isinstance(came, Back):
+                for answer in came.answers:
+                    self._done(answer)
+                self._back(came.chunk)
+            else:
+                self._left(came)
+
+    def _done(self, done: Done | Fault) -> None:
+        if isinstance(done, Fault):
+            raise ClusterError(done.text)
+        job = self._open.pop(done.number, None)
+        if job is None:
+            return  # two did it, for one was slow
+        assert job.task is not None
+        output = self._orders.output if self._orders is not None else None
+        if output is not None and done.pages is not None:
+            output.write_pages(done.row, done.pages)
+        job.result = self._arrived(job.task, replace(done, pages=None))
+        job.task = None
+
+    def _back(self, chunk: Chunk) -> None:
+        """Take tasks that were not done; they come first."""
+        for number, task in reversed(list(zip(chunk.numbers, chunk.tasks, strict=True))):
+            if number in self._open:
+                self._size += len(task)
+                self._next.appendleft((number, task))
+
+    def _left(self, left: Left) -> None:
+        """Give out again what a worker had that is gone, but not for ever."""
+        for chunk in left.given:
+            if not left.died:
+                self._back(chunk)
+            elif chunk.suspect:
+                self._lost(chunk)
+            else:  # which of it was under way is not known: results may have died with the worker
+                tasks = zip(chunk.numbers, chunk.tasks, strict=True)
+                self._alone.extend(Chunk((one,), (task,), suspect=True) for one, task in tasks if one in self._open)
+
+    def _lost(self, chunk: Chunk) -> None:
+        (number,) = chunk.numbers
+        job = self._open.get(number)
+        if job is None or job.task is None:
+            return
+        job.lost += 1
+        if job.lost > _TRIES:
+            raise ClusterError(
+                "the workers end by themselves; if their machines are short of memory, use fewer on each"
+            )
+        if job.lost == _TRIES:
+            job.task = replace(job.task, work=unread(job.task.work, ENDED_TWICE), record=b"")
+            chunk = Chunk((number,), (pickle.dumps(job.task),))
+        self._alone.append(Chunk(chunk.numbers, chunk.tasks, suspect=True))
