@@ -27,9 +27,11 @@ class Known:
 class Cage:
     """A worker's confined process, started when first needed and replaced when it is of no more use."""
 
-    def __init__(self, *, walled: bool, preload: tuple[str, ...] = (), limits: Limits = STUDENT) -> None:
-        """Start the process; it warms up while the caller goes on."""
-        self._walled, self._preload, self._limits = walled, preload, limits
+    def __init__(
+        self, *, walled: bool, preload: tuple[str, ...] = (), limits: Limits = STUDENT, many: bool = False
+    ) -> None:
+        """Start the process; it warms up while the caller goes on. ``many`` submissions are worth a slower start."""
+        self._walled, self._preload, self._limits, self._many = walled, preload, limits, many
         self.dropped = 0
         """How many processes were of no more use."""
         self._known: dict[tuple[int, int], Known] = {}
@@ -51,7 +53,7 @@ class Cage:
         return self._zygote
 
     def _start(self) -> Zygote:
-        return Zygote(walled=self._walled, preload=self._preload, limits=self._limits)
+        return Zygote(walled=self._walled, preload=self._preload, limits=self._limits, many=self._many)
 
     def drop(self) -> None:
         """End the zygote."""

@@ -55,7 +55,7 @@ class Trials:
     def __init__(self) -> None:
         """Start the confined processes."""
         walled = walls.bubblewrap() is not None
-        self._cages = [Cage(walled=walled, limits=_LIMITS) for _ in range(_WORKERS)]
+        self._cages = [Cage(walled=walled, limits=_LIMITS, many=True) for _ in range(_WORKERS)]
 
     def __enter__(self) -> Self:
         return self

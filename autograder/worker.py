@@ -237,7 +237,7 @@ def _answer(message: Any, cage: Cage, stations: list[Station]) -> Layers | Fault
 def main(descriptor: int, walled: bool) -> None:
     """Serve the pool at the other end of a socket; ends with it, and takes the confined process along."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process decides what an interruption ends
-    cage = Cage(walled=walled, preload=PRELOAD)
+    cage = Cage(walled=walled, preload=PRELOAD, many=True)
     stations: list[Station] = []
     with Connection(descriptor) as connection:
         threading.Thread(target=_end_with, args=(descriptor, cage, stations), daemon=True).start()

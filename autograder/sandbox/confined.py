@@ -77,7 +77,8 @@ def main(control_fd: int, options: dict[str, Any]) -> None:
     serve = sealed([values, tensors, scenarios, observations, frames, cells, prepared, sys.modules[__name__]])[_serve]
     hide()  # once, here: to let go of modules in each child would copy all that they hold
     gc.freeze()  # nor does the collector list what was made here
-    huge.collapse()
+    if options.get("many"):
+        huge.collapse()
     work = Path.cwd()  # where bubblewrap put it: the one folder that submissions can write to
     _say(
         control,
@@ -104,7 +105,8 @@ def main(control_fd: int, options: dict[str, Any]) -> None:
             with socket.socket(fileno=fds[0]) as source:
                 asked[message["questions"]] = ready(receive_bytes(source))
             gc.freeze()
-            huge.collapse()
+            if options.get("many"):
+                huge.collapse()
             layers = inner.renewed(layers, options.get("limits"))
             _say(control, {"learned": message["questions"]})
         else:

@@ -9,7 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from autograder import catalog
+from autograder.attempt import Cage, grade_one
+from autograder.models import Cell, Submission
+from autograder.plan import recorded_plan
 from autograder.sandbox.huge import PAGE, own
+
+STEP = catalog.load("grad_scaler_step")
+PLAN = recorded_plan(STEP)
+SUBMISSION = Submission("ada", STEP.slug, Path("x.py"), (Cell(1, STEP.solution),), "hash")
 
 MAPS = """\
 555500000000-555500200000 r-xp 00000000 fe:00 1234 /usr/bin/python3
@@ -47,3 +55,14 @@ def test_what_is_in_memory_stays_as_it_is() -> None:
     offered = Path("/sys/kernel/mm/transparent_hugepage/enabled")
     if version >= (6, 1) and offered.exists() and "[never]" not in offered.read_text():
         assert int(run.stdout) > 0
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_a_warm_process_for_many_submissions_answers_as_any_other(many: bool) -> None:
+    assert PLAN is not None
+    cage = Cage(walled=False, many=many)
+    try:
+        assert grade_one(PLAN, SUBMISSION, cage).score == PLAN.exercise.max_score
+        assert grade_one(PLAN, SUBMISSION, cage).score == PLAN.exercise.max_score
+    finally:
+        cage.drop()
