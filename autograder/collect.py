@@ -120,27 +120,43 @@ def unknown_folders(tree: Path, slugs: Sequence[str]) -> list[str]:
     Raises:
         CollectError: the tree is none.
     """
-    sentences, idle = _stray_files(tree), []
+    return survey(tree, slugs)[0]
+
+
+def survey(
+    tree: Path, slugs: Sequence[str], skipped: Callable[[str], bool] = lambda name: False
+) -> tuple[list[str], int]:
+    """Return ``unknown_folders``, and how many submissions a tree seems to hold; none is read.
+
+    Args:
+        tree: as for ``handed_in``.
+        slugs: as for ``handed_in``.
+        skipped: whether the submissions of a folder of that name are not counted.
+
+    Raises:
+        CollectError: the tree is none.
+    """
+    sentences, idle, count = _stray_files(tree), [], 0
     plain, known = {slug: _plain(slug) for slug in slugs}, frozenset(slugs)
     for student, name in _students(tree):
         folder = os.path.join(tree, name)
+        names = _names(folder)
+        found = _exercises(folder, names, slugs)
+        count += 0 if skipped(name) else len(found)
         if os.path.islink(folder):
             sentences.append(f"{shown(name)}: a symbolic link, which is not followed; put the folder itself there.")
         elif name in known:
             sentences.append(f"{name}: an exercise's folder where a student's belongs; the tree's shape is {_SHAPE}.")
-        else:
-            names = _names(folder)
-            if names is not None and known.issuperset(names) and names:
-                continue
+        elif not found or names is None or not known.issuperset(names):
             near = list(_near_misses(tree / name, names, plain))
             sentences += near
-            if not near and not _exercises(folder, names, slugs):
+            if not near and not found:
                 idle.append(student)
     if hidden := _hidden(tree, slugs):
         sentences.append(f"Not graded, because a folder's name begins with a dot; rename it: {_listed(hidden)}.")
     if idle:
         sentences.append(f"No exercise that is graded ({_listed(slugs)}) in the folder of: {_listed(idle)}.")
-    return sentences
+    return sentences, count
 
 
 # -------------------------------------------------------------------------- the tree
@@ -220,20 +236,6 @@ def _plain(name: str) -> str:
 # ------------------------------------------------------------------------ submissions
 
 
-def count(tree: Path, slugs: Sequence[str], skipped: Callable[[str], bool] = lambda name: False) -> int:
-    """Return how many submissions a tree seems to hold, without reading one.
-
-    Args:
-        tree: as for ``handed_in``.
-        slugs: as for ``handed_in``.
-        skipped: whether a folder's name is left out.
-
-    Raises:
-        CollectError: the tree is none.
-    """
-    return sum(len(_handed(os.path.join(tree, name), slugs)) for _, name in _students(tree) if not skipped(name))
-
-
 def _stream(tree: Path, students: Iterable[tuple[str, str]], slugs: Sequence[str]) -> Iterator[Handed]:
     for student, name in students:
         found = _handed(os.path.join(tree, name), slugs)
@@ -285,17 +287,15 @@ def _may_be_there(path: str) -> bool:
 
 def _collected(tree: Path, name: str, student: str, slug: str, parent: int) -> Handed:
     """Read one submission; ``parent`` is the descriptor of the student's folder."""
-    path = tree / name / slug / f"{slug}.ipynb"
-    where = [shown(name), slug]
+    file, where = f"{slug}.ipynb", [shown(name), slug]
     try:
         with open_folder(slug, parent) as folder:
             file, notes = _choose(os.listdir(folder), slug)
             where.append(shown(file))
-            path = path.with_name(file)
             data = read_bytes(file, folder)
     except (OSError, Refused) as error:
-        return Handed(student, slug, path, trouble=_sentence("/".join(where), trouble(error)))
-    return Handed(student, slug, path, data, hashlib.sha256(data).hexdigest(), notes)
+        return Handed(student, slug, Path(tree, name, slug, file), trouble=_sentence("/".join(where), trouble(error)))
+    return Handed(student, slug, Path(tree, name, slug, file), data, hashlib.sha256(data).hexdigest(), notes)
 
 
 def _choose(names: Sequence[str], slug: str) -> tuple[str, tuple[str, ...]]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import astuple, fields
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 from autograder import __version__, files
 from autograder.earlier import Key, Known, Reader, Terms
@@ -42,24 +42,22 @@ def write(folder: Path, lines: Iterable[bytes], rows: Iterable[Row]) -> None:
     Raises:
         OSError: there is no room; the error names the file, and what was there is as it was.
     """
-    reader, start = Reader(), 0
-    with files.replacing(folder / INDEX) as (index, _):
-        writer = _Writer(index)
-        with files.replacing(folder / RECORDS, durable=True) as (records, _):
-            for line, row in zip(lines, rows, strict=True):
-                records.write(line + b"\n")
-                if found := reader.known(line, start):
-                    writer.add(row, found[1])
-                start += len(line) + 1
-        writer.close(folder / RECORDS)
+    reader, writer, start = Reader(), _Writer(), 0
+    with files.replacing(folder / RECORDS, durable=True) as (stream, _):
+        for line, row in zip(lines, rows, strict=True):
+            stream.write(line + b"\n")
+            if found := reader.known(line, start):
+                writer.add(row, found[1])
+            start += len(line) + 1
+    with files.replacing(folder / INDEX) as (stream, _):
+        stream.writelines(writer.parts(folder / RECORDS))
 
 
 class _Writer:
-    """Writes an index: ``add`` each record in order, then ``close``."""
+    """Makes an index: ``add`` each record in order, then take its ``parts``."""
 
-    def __init__(self, stream: BinaryIO) -> None:
-        """Begin; the stream is the caller's to close."""
-        self._stream = stream
+    def __init__(self) -> None:
+        self._lines: list[bytes] = []
         self._texts: dict[Any, int] = {}
         self._checks: dict[Any, int] = {}
         self._terms: dict[Any, int] = {}
@@ -72,14 +70,14 @@ class _Writer:
         checks = _number(self._checks, tuple(astuple(check) for check in row.checks))
         exercise, terms = _number(self._texts, row.exercise), _number(self._terms, known.terms)
         facts = known.content_hash, terms, known.unreadable, known.walled, known.lasts, known.start, known.length
-        self._stream.write(json.dumps([row.student, exercise, checks, *values, *facts]).encode() + b"\n")
+        self._lines.append(json.dumps([row.student, exercise, checks, *values, *facts]).encode() + b"\n")
 
-    def close(self, records: Path) -> None:
-        """Add the tables, and which file of records it is the index of."""
+    def parts(self, records: Path) -> Iterator[bytes]:
+        """Yield the entries, then the tables, and which file of records it is the index of."""
+        yield from self._lines
         terms = [[one.version, one.seed_id, *astuple(one.reference)] for one in self._terms]
         tail = {"of": identity(records), "fields": _FIELDS, "autograder": __version__}
-        tail |= {"texts": list(self._texts), "checks": list(self._checks), "terms": terms}
-        self._stream.write(json.dumps(tail).encode())
+        yield json.dumps({**tail, "texts": list(self._texts), "checks": list(self._checks), "terms": terms}).encode()
 
 
 def _number(table: dict[Any, int], value: Any) -> int:

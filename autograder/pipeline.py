@@ -72,7 +72,7 @@ class Graded:
 
     @property
     def score(self) -> Score:
-        """The score without the texts of its checks; ``record`` has them."""
+        """The score without the texts of its checks; ``record`` has them. For as long as the run lasts."""
         return self.marks or without_texts(from_record(json.loads(self.record())))
 
 

@@ -1,7 +1,7 @@
 """One grading process: from what was handed in to its record and pages, with a warm confined process of its own.
 
-``Station`` does the work, and knows nothing of who asks for it. ``serve`` is the loop of a process that the pool has
-started as ``python -m autograder.worker <fd> <walled>``: it takes orders, then tasks, over a socket pair, one after the
+``Station`` does the work, and knows nothing of who asks for it. ``main`` is what runs in a process that the pool has
+started with a new interpreter, and ``serve`` its loop: it takes orders, then tasks, over a socket pair, one after the
 other, and answers each. Both ends of it are the grader's own; what a student handed in travels as bytes. Torch is not
 imported here: the judge is standard library, and what needs torch runs in the confined process, or did in the main one.
 """
@@ -15,7 +15,6 @@ import json
 import os
 import select
 import signal
-import sys
 import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -255,7 +254,3 @@ def _end_with(descriptor: int, cage: Cage, stations: list[Station]) -> None:
     with stations[-1].writing if stations else contextlib.nullcontext():  # no page is left half-written
         cage.drop()
         os._exit(0)
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2] == "1")

@@ -87,7 +87,7 @@ class Cat(Cage):
 
 
 def main() -> None:
-    """Do what ``python -m autograder.worker`` does, but for what is run."""
+    """Do what ``worker.main`` does, but for what is run."""
     from autograder import worker
     from autograder.attempt import ungraded
     from autograder.models import Score, Submission

@@ -570,3 +570,25 @@ def test_a_tree_that_may_not_be_listed_is_an_error(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(os, "scandir", deny)
     with pytest.raises(CollectError, match="permission denied; let the account that grades read it"):
         collect(tmp_path, SLUGS)
+
+
+def test_a_survey_counts_what_there_is_to_grade(tmp_path: Path) -> None:
+    for name in ("s1/grad_scaler_step/grad_scaler_step.ipynb", "s1/dynamic_loss_scale/x", "s2/grad_scaler_step/y.py"):
+        put(tmp_path, name)
+    put(tmp_path, "s3/other/other.ipynb")
+    put(tmp_path, ".s4/grad_scaler_step/grad_scaler_step.ipynb")
+    sentences, count = collect_module.survey(tmp_path, SLUGS)
+    assert (count, sentences) == (3, unknown_folders(tmp_path, SLUGS))
+    assert len(list(collect(tmp_path, SLUGS))) == 3
+    assert collect_module.survey(tmp_path, SLUGS, lambda name: name == "s1") == (sentences, 1)
+
+
+def test_what_was_handed_in_is_hashed_and_parsed_later(tmp_path: Path) -> None:
+    file = put(tmp_path, "s1/grad_scaler_step/grad_scaler_step.ipynb")
+    file.write_bytes(b"{")
+    (handed,) = collect_module.handed_in(tmp_path, SLUGS)
+    assert (handed.data, handed.trouble, handed.path) == (b"{", "", file)
+    assert handed.digest == hashlib.sha256(b"{").hexdigest()
+    read = collect_module.read_handed(handed)
+    assert read == only(tmp_path)
+    assert (read.content_hash, "not JSON" in read.unreadable) == (handed.digest, True)

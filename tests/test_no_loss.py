@@ -180,7 +180,7 @@ def test_a_run_interrupted_at_any_file_ends_as_if_it_had_not_been(
         run(workers, second, plan, output)
         assert state(output) == whole
         moment += 1
-    assert moment == 9  # two pages of two students, the copy, the report, the marks, the records, what is kept in mind
+    assert moment == 10  # two pages of two students, the copy, report, marks, records, index, and what is kept in mind
 
 
 def test_pages_of_work_that_was_taken_back_are_not_left_over(workers: Class, plan: Plan, tmp_path: Path):

@@ -145,16 +145,20 @@ def test_a_crash_is_tried_again_until_it_was_the_very_same_twice(workers, plans,
     submission = submitted(tmp_path / "in", "ada", source)
     out = output(tmp_path / "out")
     seen = []
+
+    def note(graded):
+        seen.append((graded.reused, graded.score))
+
     for _ in reused:
-        grade_class(workers, [submission], plans, out, on_result=seen.append)
-    assert {check.status for graded in seen for check in graded.score.checks} == {"crashed"}
-    assert [graded.reused for graded in seen] == reused
-    crashes = [graded.score.crashes for graded in seen]
+        grade_class(workers, [submission], plans, out, on_result=note)
+    assert {check.status for _, score in seen for check in score.checks} == {"crashed"}
+    assert [again for again, _ in seen] == reused
+    crashes = [score.crashes for _, score in seen]
     assert crashes == ([1, 2, 2, 2] if any(reused) else [1, 1, 1, 1])
-    grade_class(workers, [submission], plans, out, on_result=seen.append, force=True)
-    assert (seen[-1].reused, seen[-1].score.crashes) == (False, 1)
-    grade_class(workers, [replace(submission, content_hash="other")], plans, out, on_result=seen.append)
-    assert (seen[-1].reused, seen[-1].score.crashes) == (False, 1)
+    grade_class(workers, [submission], plans, out, on_result=note, force=True)
+    assert (seen[-1][0], seen[-1][1].crashes) == (False, 1)
+    grade_class(workers, [replace(submission, content_hash="other")], plans, out, on_result=note)
+    assert (seen[-1][0], seen[-1][1].crashes) == (False, 1)
 
 
 def test_reused_scores_are_those_of_the_first_run(workers, plans, tmp_path: Path):

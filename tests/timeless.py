@@ -15,7 +15,7 @@ START: Final = (
 
 
 def main() -> None:
-    """Do what ``python -m autograder.worker`` does."""
+    """Do what ``worker.main`` does."""
     from autograder import worker
 
     real = worker.grade_one

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from autograder import catalog
 from autograder.addresses import read_addresses
-from autograder.collect import Handed, count, handed_in, unknown_folders
+from autograder.collect import Handed, handed_in, survey
 from autograder.commands.common import Stop, one_line_errors, say
 from autograder.models import Exercise
 from autograder.output import sqlite_url
@@ -77,10 +77,10 @@ def run(options: Options) -> int:
         root = catalog.course_root()
         exercises = catalog.load_all(root)
         slugs = tuple(exercises)
-        passed_over = unknown_folders(options.submissions, slugs)
+        passed_over, expected = survey(options.submissions, slugs, lambda name: _skipped(options, name))
         for sentence in passed_over:
             say(sentence)
-        expected = _must_make_sense(options, slugs)
+        _must_make_sense(options, slugs, expected)
         started = time.monotonic()
         seed = Seed(f"seed:{options.seed}") if options.seed is not None else course_seed(root)
         prospect = Prospect(exercises, seed, foreseen_reference())
@@ -126,18 +126,15 @@ class _Done:
     look_again: Mapping[tuple[str, str], Sequence[str]]
 
 
-def _must_make_sense(options: Options, slugs: Sequence[str]) -> int:
-    """Return how many submissions there seem to be; Stop where there are none, or the output is among them."""
+def _must_make_sense(options: Options, slugs: Sequence[str], expected: int) -> None:
     tree, out = options.submissions.resolve(), options.out.resolve()
     if out == tree or tree in out.parents:
         raise Stop(f"--out {options.out} is inside the class {options.submissions}; give a folder outside it")
-    expected = count(options.submissions, slugs, lambda name: _skipped(options, name))
     if not expected:
         raise Stop(
             f"{options.submissions}: there is nothing to grade in it; a class looks like <student>/<exercise>/"
             f"<exercise>.ipynb, and the exercises are {', '.join(slugs)}"
         )
-    return expected
 
 
 def _grade(options: Options, workers: Workers, prospect: Prospect, expected: int) -> _Done:

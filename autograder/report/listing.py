@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Final
+from typing import Any, Final
 
 from markupsafe import Markup, escape
 from pygments.lexers.python import PythonLexer
@@ -16,11 +17,14 @@ from autograder.report.untrusted import visible
 LIMIT: Final = 50_000
 """Characters of one cell that are shown."""
 _LINE: Final = 2_000
+_SHORT: Final = 1_000
+"""Characters of a source that is kept with its HTML."""
 _BLANKS: Final = 8
 _CLASSES: Final = (
     (Comment, "c"), (Keyword, "k"), (Operator.Word, "k"), (String, "s"), (Number, "m"),
     (Name.Function, "f"), (Name.Class, "f"), (Name.Decorator, "d"), (Name.Builtin, "b"),
 )  # fmt: skip
+_LEXER: Final = PythonLexer(stripnl=False, ensurenl=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,15 @@ def listing(source: str, marked: frozenset[int] = frozenset(), limit: int = LIMI
 
 def colored(source: str) -> Markup:
     """Return a short source as one piece of HTML."""
+    return _colored_once(source) if len(source) <= _SHORT else _colored(source)
+
+
+def _colored(source: str) -> Markup:
     return Markup("\n").join(line.html for line in listing(source))
+
+
+# The same few calls and values stand in the pages of a whole class.
+_colored_once = functools.lru_cache(maxsize=2_048)(_colored)
 
 
 def _lines(source: str) -> Iterator[Markup]:
@@ -70,16 +82,22 @@ def _blocks(lines: list[str]) -> Iterator[tuple[bool, str]]:
 
 
 def _colored_lines(text: str) -> Iterator[Markup]:
-    done: list[Markup] = []
-    for kind, part in PythonLexer(stripnl=False, ensurenl=False).get_tokens(text):
-        name = next((name for token, name in _CLASSES if kind in token), "")
+    done: list[str] = []
+    for kind, part in _LEXER.get_tokens(text):
+        name = _class_of(kind)
         for index, piece in enumerate(part.split("\n")):
             if index:
-                yield Markup("").join(done)
+                yield Markup("".join(done))
                 done = []
             if piece:
-                done.append(Markup('<span class="{}">{}</span>').format(name, piece) if name else escape(piece))
-    yield Markup("").join(done)
+                done.append(f'<span class="{name}">{escape(piece)}</span>' if name else str(escape(piece)))
+    yield Markup("".join(done))
+
+
+@functools.cache
+def _class_of(kind: Any) -> str:
+    """Return the class of a kind of token, of which there are a few dozen; "" where it has no color."""
+    return next((name for token, name in _CLASSES if kind in token), "")
 
 
 def _shortened(line: str) -> str:
