@@ -52,8 +52,8 @@ formgrader: setup  ## nbgrader's own page over build/course
 lab: setup  ## JupyterLab with the exercises
 	$(BIN)/jupyter lab exercises
 
-bench: setup  ## measurements, each a ratio of two things in one run
-	$(BIN)/python -m bench
+bench: setup  ## measurements, each a ratio of two things in one run (ARGS="grading scale": these alone)
+	$(BIN)/python -m bench $(ARGS)
 
 lock: setup  ## requirements.txt from pyproject.toml
 	sh scripts/lock.sh

@@ -372,21 +372,31 @@ def judge_check(
         entry: name of the student's function, as messages write it.
         tried: (case, observed on the student's code, observed on the reference), in the check's order.
     """
-    first: tuple[Case, Observation, Observation, Mismatch] | None = None
+    first: CheckResult | None = None
     marks: list[str] = []
     for case, observed, expected in tried:
-        mismatch = check.judge(case, observed, expected)
-        marks.append("." if mismatch is None else digest(observed, mismatch.show))
+        mismatch, mark = judge_case(check, case, observed, expected)
+        marks.append(mark)
         if mismatch is not None and first is None:
-            first = (case, observed, expected, mismatch)
-    if first is None:
-        return CheckResult(check.id, check.title, check.points, check.points, "passed", see=check.see), tuple(marks)
-    return _failure(check, entry, *first), tuple(marks)
+            first = failure(check, entry, case, observed, expected, mismatch)
+    return first or passed(check), tuple(marks)
 
 
-def _failure(
+def judge_case(check: Check, case: Case, observed: Observation, expected: Observation) -> tuple[Mismatch | None, str]:
+    """Judge one case; return the first difference, and the digest of a failure ("." where it passed)."""
+    mismatch = check.judge(case, observed, expected)
+    return mismatch, "." if mismatch is None else digest(observed, mismatch.show)
+
+
+def passed(check: Check) -> CheckResult:
+    """Return the result of a check that passed."""
+    return CheckResult(check.id, check.title, check.points, check.points, "passed", see=check.see)
+
+
+def failure(
     check: Check, entry: str, case: Case, observed: Observation, expected: Observation, mismatch: Mismatch
 ) -> CheckResult:
+    """Return the result of a check whose first failing case this is."""
     call = "" if mismatch.whole else _shown(check, entry, case, mismatch)
     returned = _part(observed, mismatch)
     wanted = _part(expected, mismatch)

@@ -117,6 +117,9 @@ def grade(
     book: Annotated[
         str, typer.Option("--book", help="Where pages link to: an address or a path under --out; the site's if empty.")
     ] = "",
+    no_feedback: Annotated[
+        bool, typer.Option("--no-feedback", help="Make no feedback pages; gradebook, grades.csv and report alone.")
+    ] = False,
     scheduler: Annotated[
         str, typer.Option("--scheduler", help="Grade on a Dask cluster: tcp://HOST:PORT or tls://HOST:PORT.")
     ] = "",
@@ -150,6 +153,7 @@ def grade(
         tuple(skip or ()),
         unconfined,
         book,
+        not no_feedback,
         cluster,
     )
     raise typer.Exit(command.run(options))

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from autograder.checks import judge_check, with_misconception
-from autograder.models import Case, Check, CheckResult, Exercise, Observation, Score
+from autograder.checks import failure, judge_case, passed, with_misconception
+from autograder.models import Case, Check, CheckResult, Exercise, Mismatch, Observation, Score
 from autograder.observations import observe as observe_here
 from autograder.observations import plainly
 from autograder.recognize import TIMEOUT, Marks, Pattern, recognize
@@ -23,17 +23,18 @@ TEXT_LIMIT: Final = 8_000
 
 
 class Answers:
-    """What an answer did on all cases of one check; put together when it is asked for."""
+    """What an answer did on the cases of one check; each is put together when it is asked for."""
 
-    def __init__(self, read: Callable[[], Sequence[Observation]], digest: bytes = b"") -> None:
+    def __init__(self, read: Callable[[int], Observation], digests: Sequence[bytes] = ()) -> None:
         """Keep how to get at it.
 
         Args:
-            read: returns an observation for each case.
-            digest: of what came from the process: where two are equal, so are the observations. Empty where what was
-                observed is not to be taken for that of another run: it took too long, say.
+            read: returns the observation on a case, by its number. Cases are asked for in their order, and none after
+                one that ended the process.
+            digests: of what came from the process, for the cases from the first on for which it came whole: where two
+                are equal, so are the observations.
         """
-        self.read, self.digest = read, digest
+        self.read, self.digests = read, digests
 
 
 Ask = Callable[[Check, Expected], Answers]
@@ -45,9 +46,21 @@ def one_by_one(observe: Observe) -> Ask:
 
     def ask(check: Check, expected: Expected) -> Answers:
         seen = [got for _, got, _ in try_cases(check, expected, observe)]
-        return Answers(lambda: seen)
+        return Answers(seen.__getitem__)
 
     return ask
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the judge finds on one case."""
+
+    mismatch: Mismatch | None
+    mark: str
+    plain: str
+    """The mark had each number inside a dict been Python's own."""
+    ended: str
+    output: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,38 +78,66 @@ class Judged:
 
 
 class Memory:
-    """Judgements by what was judged: the answers of a class repeat. What is judged is a function of nothing else."""
+    """Findings by what was judged: the answers of a class repeat, and a finding is a function of nothing else."""
 
-    def __init__(self, size: int = 4096) -> None:
-        """Remember up to ``size`` judgements; the one that was not asked for the longest is forgotten first."""
-        self._size = size
-        self._known: OrderedDict[tuple[str, bytes], Judged] = OrderedDict()
+    def __init__(self, size: int = 8192, longest: int = 1_000) -> None:
+        """Remember up to ``size`` findings; the one that was not asked for the longest is forgotten first.
 
-    def judged(self, check: Check, expected: Expected, entry: str, answers: Answers) -> Judged:
-        """Return the judgement on a check's answers."""
-        key = (check.id, answers.digest)
-        if key not in self._known:
-            judged = judge_one(check, expected, entry, answers.read())
-            if not answers.digest:
-                return judged
-            self._known[key] = judged
-            if len(self._known) > self._size:
-                self._known.popitem(last=False)
-        self._known.move_to_end(key)
-        return self._known[key]
+        Args:
+            size: findings.
+            longest: characters of a finding that is kept.
+        """
+        self._size, self._longest = size, longest
+        self._known: OrderedDict[tuple[str, int, bytes], Found] = OrderedDict()
+
+    def recall(self, check: Check, case: int, digest: bytes) -> Found | None:
+        """Return what was found on a case before, None where that is not known."""
+        key = (check.id, case, digest)
+        if (found := self._known.get(key)) is not None:
+            self._known.move_to_end(key)
+        return found
+
+    def keep(self, check: Check, case: int, digest: bytes, found: Found) -> None:
+        """Remember what was found on a case, if it may be found again and is short."""
+        if found.ended or len(found.output) + len(found.mismatch.difference if found.mismatch else "") > self._longest:
+            return
+        self._known[check.id, case, digest] = found
+        if len(self._known) > self._size:
+            self._known.popitem(last=False)
 
 
-def judge_one(check: Check, expected: Expected, entry: str, seen: Sequence[Observation]) -> Judged:
-    """Judge a check by what was observed on its cases."""
-    tried = list(zip(expected.cases, seen, expected.observations, strict=True))
-    result, marks = judge_check(check, entry, tried)
+def judge_one(check: Check, expected: Expected, entry: str, answers: Answers, memory: Memory) -> Judged:
+    """Judge a check by what was observed on its cases; where one ended the process, the ones after it were not run."""
+    result: CheckResult | None = None
+    all_found: list[Found] = []
+    for number, (case, want) in enumerate(zip(expected.cases, expected.observations, strict=True)):
+        ended = bool(all_found) and bool(all_found[-1].ended)
+        digest = answers.digests[number] if number < len(answers.digests) and not ended else b""
+        got = None
+        found = memory.recall(check, number, digest) if digest else None
+        if found is None:
+            got = NOT_RUN if ended else answers.read(number)
+            found = _find(check, case, got, want)
+            if digest:
+                memory.keep(check, number, digest, found)
+        if found.mismatch is not None and result is None:
+            # Whose finding is remembered is read all the same: the first failing case is shown.
+            result = failure(check, entry, case, answers.read(number) if got is None else got, want, found.mismatch)
+        all_found.append(found)
+    fixed = all_found[: expected.fixed]
     # Which case ran out of time or memory, and of which first, depends on the machine; that one did does not.
-    late = any(one.ended in ("timeout", "memory", "crashed") for one in seen)
-    pattern: Marks = (TIMEOUT,) * expected.fixed if late else tuple(marks[: expected.fixed])
-    other = [(case, plainly(got), want) for case, got, want in tried]
-    same = late or all(one[1] is two[1] for one, two in zip(tried, other, strict=True))
-    plain = pattern if same else tuple(judge_check(check, entry, other)[1][: expected.fixed])
-    return Judged(_bounded(result), pattern, plain, first_output([one.output for one in seen]))
+    late = any(one.ended in ("timeout", "memory", "crashed") for one in all_found)
+    pattern = (TIMEOUT,) * len(fixed) if late else tuple(one.mark for one in fixed)
+    plain = pattern if late else tuple(one.plain for one in fixed)
+    output = first_output([one.output for one in all_found])
+    return Judged(_bounded(result or passed(check)), pattern, plain, output)
+
+
+def _find(check: Check, case: Case, got: Observation, want: Observation) -> Found:
+    mismatch, mark = judge_case(check, case, got, want)
+    plain = plainly(got)
+    other = mark if plain is got else judge_case(check, case, plain, want)[1]
+    return Found(mismatch, mark, other, got.ended, got.output)
 
 
 def judge_answer(
@@ -134,7 +175,7 @@ def judge(
     for check in exercise.checks:
         if only is None or check.id == only:
             expected = expectations.checks[check.id]
-            judged[check.id] = memory.judged(check, expected, exercise.entry, ask(check, expected))
+            judged[check.id] = judge_one(check, expected, exercise.entry, ask(check, expected), memory)
     pattern = {name: one.pattern for name, one in judged.items()}
     plain = {name: one.plain for name, one in judged.items()}
     beliefs = recognize(exercise, patterns, pattern)

@@ -157,8 +157,15 @@ def _checksum(source: str, mark: Json) -> str:
     return hashlib.md5("".join(parts).encode(), usedforsecurity=False).hexdigest()
 
 
-def notebook_text(exercise: Exercise, cells: Sequence[Json]) -> str:
-    """Return cells as the JSON text of a notebook of the exercise."""
+def notebook_text(exercise: Exercise, cells: Sequence[Json], *, for_people: bool = True) -> str:
+    """Return cells as the JSON text of a notebook of the exercise.
+
+    Args:
+        exercise: the exercise.
+        cells: of nbformat 4.
+        for_people: a line for each item, as Jupyter writes it and as differences are read; else all in one line, which
+            takes a tenth of the time.
+    """
     notebook = {
         "cells": cells,
         "metadata": {
@@ -169,4 +176,4 @@ def notebook_text(exercise: Exercise, cells: Sequence[Json]) -> str:
         "nbformat": 4,
         "nbformat_minor": 5,
     }
-    return json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+    return json.dumps(notebook, ensure_ascii=False, indent=1 if for_people else None, sort_keys=True) + "\n"

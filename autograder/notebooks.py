@@ -153,7 +153,7 @@ def graded_notebook(data: bytes, exercise: Exercise, score: Score) -> str:
     checks = [
         {**by_id[check.id], "outputs": [_output(check, results.get(check.id), reason)]} for check in exercise.checks
     ]
-    return notebook_text(exercise, [*kept, *checks])
+    return notebook_text(exercise, [*kept, *checks], for_people=False)
 
 
 def _students_cells(raw: Sequence[RawCell], exercise: Exercise, by_id: dict[str, Json]) -> list[Json]:

@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import Any, Final
 
 from autograder.models import Case, Observation, Opaque, Outcome, Part, Raised, Scalar, Tensor, Value
-from autograder.scenarios import SCENARIOS, Built, Scenario, Tried, prepare
+from autograder.scenarios import SCENARIOS, Built, Scenario, Tried, Within, directly, prepare
 from autograder.tensors import exactly, type_name, without_address
 from autograder.values import BadValue, Budget, decode, encode
 
@@ -61,10 +61,18 @@ def observe(
 
 
 def observe_built(
-    function: Callable[..., Any], calls: Sequence[Built], scenario: str, cell_of: CellOf | None = None
+    function: Callable[..., Any],
+    calls: Sequence[Built],
+    scenario: str,
+    *,
+    cell_of: CellOf | None = None,
+    within: Within = directly,
 ) -> Observation:
-    """As ``observe``, on calls whose arguments are built already; they are used up by it."""
-    return _seen((partial(SCENARIOS[scenario], function, built) for built in calls), cell_of, None)
+    """As ``observe``, on calls whose arguments are built already; they are used up by it.
+
+    ``within`` runs each step that is the student's code.
+    """
+    return _seen((partial(SCENARIOS[scenario], function, built, within) for built in calls), cell_of, None)
 
 
 def _seen(steps: Iterable[Callable[[], Tried]], cell_of: CellOf | None, heard: Heard | None) -> Observation:
@@ -77,7 +85,7 @@ def _seen(steps: Iterable[Callable[[], Tried]], cell_of: CellOf | None, heard: H
 
 
 def _build_and_run(run: Scenario, function: Callable[..., Any], arguments: Mapping[str, Value], device: str) -> Tried:
-    return run(function, prepare(arguments, device))
+    return run(function, prepare(arguments, device), directly)
 
 
 def _or_raised(step: Callable[[], Tried], cell_of: CellOf | None) -> Tried:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote, urlsplit
 
+from autograder import files
 from autograder.models import Score
 from autograder.report.rows import Row
 
@@ -24,6 +25,8 @@ class Output:
     """SQLAlchemy URL."""
     book: str = ""
     """Where the book is, for the links of the pages: an address, or a path from ``folder``; "" where it is nowhere."""
+    with_feedback: bool = True
+    """Whether feedback pages are made."""
 
     @property
     def gradebook_file(self) -> Path | None:
@@ -53,12 +56,24 @@ class Output:
         return self.folder / "autograded" / score.student / score.exercise / f"{score.exercise}.ipynb"
 
     def has_pages(self, student: str, exercise: str) -> bool:
-        """Return whether both files of a submission are there."""
+        """Return whether the files of a submission are there."""
         # Two looks by full name cost less than a listing of the folders between.
         below = f"{student}/{exercise}/{exercise}"
-        return os.path.exists(f"{self.folder}/feedback/{below}.html") and os.path.exists(
-            f"{self.folder}/autograded/{below}.ipynb"
-        )
+        if self.with_feedback and not os.path.exists(f"{self.folder}/feedback/{below}.html"):
+            return False
+        return os.path.exists(f"{self.folder}/autograded/{below}.ipynb")
+
+    def write(self, score: Score | Row, pages: tuple[str, str]) -> None:
+        """Write a submission's feedback page, where such are made, and its graded notebook.
+
+        Raises:
+            OSError: one cannot be written; the error names it.
+        """
+        if self.with_feedback:
+            files.write(self.feedback(score), pages[0])
+        else:  # one of an earlier run tells of another mark
+            self.feedback(score).unlink(missing_ok=True)
+        files.write(self.autograded(score), pages[1])
 
     @property
     def report(self) -> Path:
@@ -66,7 +81,9 @@ class Output:
         return self.folder / "report" / "index.html"
 
     def feedback_address(self, score: Score | Row) -> str:
-        """Return the URL of a submission's feedback page, relative to the class report."""
+        """Return the URL of a submission's feedback page, relative to the class report; "" where none is made."""
+        if not self.with_feedback:
+            return ""
         below = self.feedback(score).relative_to(self.folder)
         return "../" + quote(os.fsencode(below.as_posix()))
 

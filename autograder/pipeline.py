@@ -184,7 +184,8 @@ class _Run:
         self._changed = False
         # Pages of unchanged work are written anew where they would link elsewhere, were made by another version, or
         # where an interruption, of the run or of the machine, may have left others.
-        self._stamp, self._made_by = output.folder / _STAMP, f"{__version__} {output.book} {_boot()}\n"
+        which = "" if output.with_feedback else " without feedback"
+        self._stamp, self._made_by = output.folder / _STAMP, f"{__version__} {output.book} {_boot()}{which}\n"
         stamped = self._stamp.is_file() and self._stamp.read_text(encoding="utf-8", errors="replace") == self._made_by
         self._pages_are_current = stamped and not journal.resumed
 
@@ -239,9 +240,7 @@ class _Run:
             return Task(work)
         if not known.lasts:
             return Task(work, before=self._records.line(known.start, known.length))
-        if not self._output.has_pages(*key):
-            return Task(work)
-        if not self._pages_are_current:
+        if not self._pages_are_current or not self._output.has_pages(*key):
             return self._again(work, known, self._records.line(known.start, known.length), resumed=False)
         return self._reused(work, known) or Task(work)
 

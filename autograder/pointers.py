@@ -82,15 +82,16 @@ def _in_text(text: str, line: int = 1) -> Iterator[tuple[int, str]]:
 
 
 def _in_tree(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    nodes = list(ast.walk(tree))
     system = {"sys"} | {
         alias.asname or alias.name
-        for node in ast.walk(tree) if isinstance(node, ast.Import)
+        for node in nodes if isinstance(node, ast.Import)
         for alias in node.names if alias.name == "sys"
     }  # fmt: skip
     documentation = {
-        id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        id(node.value) for node in nodes if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
-    for node in ast.walk(tree):
+    for node in nodes:
         line = getattr(node, "lineno", 1)
         if isinstance(node, ast.Constant) and id(node) not in documentation:
             yield from _in_constant(node.value, line)

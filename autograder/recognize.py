@@ -33,9 +33,11 @@ def recognize(exercise: Exercise, patterns: Mapping[str, Pattern], marks: Patter
         patterns: the pattern of each wrong answer, by its name.
         marks: the pattern of the answer at hand, fixed cases only.
     """
+    failing = [check for check, row in marks.items() if any(mark not in (PASS, NOT_RUN) for mark in row)]
+    if not failing:
+        return {}
     beliefs = {answer.name: answer.misconception for answer in exercise.wrong if answer.name in patterns}
     caught_by = {answer.name: answer.caught_by for answer in exercise.wrong}
-    failing = [check for check, row in marks.items() if any(mark not in (PASS, NOT_RUN) for mark in row)]
     whole = _single(beliefs[name] for name in beliefs if all(patterns[name].get(c) == row for c, row in marks.items()))
     if whole:
         return dict.fromkeys(failing, whole)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -25,8 +26,15 @@ class Tried:
 
 Built = tuple[tuple[str, Any], ...]
 """The keyword arguments of one call, built. A tuple: what is read after the call are the very objects passed in."""
-Scenario = Callable[[Callable[..., Any], Built], Tried]
-"""(the student's function, the arguments) -> the call."""
+Within = Callable[[Callable[[], Any]], Any]
+"""Runs a step, which is the student's code alone, and returns what it returns."""
+Scenario = Callable[[Callable[..., Any], Built, Within], Tried]
+"""(the student's function, the arguments, how its code is run) -> the call."""
+
+
+def directly(step: Callable[[], Any]) -> Any:
+    """Run a step as it is."""
+    return step()
 
 
 def prepare(arguments: Mapping[str, Value], device: str = "cpu") -> Built:
@@ -34,45 +42,48 @@ def prepare(arguments: Mapping[str, Value], device: str = "cpu") -> Built:
     return tuple(build(dict(arguments), device).items())
 
 
-def call(function: Callable[..., Any], built: Built) -> Tried:
+def call(function: Callable[..., Any], built: Built, within: Within = directly) -> Tried:
     """Call once; return what came back and what the arguments were afterwards."""
-    returned = function(**dict(built))
+    returned = within(partial(function, **dict(built)))
     return Tried(Outcome(returned=plain(returned), after=plain(dict(built))))
 
 
-def kept(function: Callable[..., Any], built: Built) -> Tried:
+def kept(function: Callable[..., Any], built: Built, within: Within = directly) -> Tried:
     """Call once, keep what came back, and read it again after the other calls of the case.
 
     A list, dict or tensor that the function has for itself, and fills anew at every call, changes with the next call.
     """
-    returned = function(**dict(built))
+    returned = within(partial(function, **dict(built)))
     return Tried(Outcome(returned=plain(returned), after=plain(dict(built))), lambda: plain(returned))
 
 
-def overwritten(function: Callable[..., Any], built: Built) -> Tried:
+def overwritten(function: Callable[..., Any], built: Built, within: Within = directly) -> Tried:
     """Call once, then overwrite the lists and tensors that were passed in, and read the returned value again.
 
     What is returned and shares memory with an input changes with it. It is kept, too, as ``kept`` does.
     """
-    returned = function(**dict(built))
+    returned = within(partial(function, **dict(built)))
     before, after = plain(returned), plain(dict(built))
     overwrite(dict(built))
     return Tried(Outcome(returned=before, after=after, later=plain(returned)), lambda: plain(returned))
 
 
-def each(function: Callable[..., Any], built: Built) -> Tried:
+def each(function: Callable[..., Any], built: Built, within: Within = directly) -> Tried:
     """Call once for every element of the arguments, which are lists of one length; return the list of what came back.
 
     So thousands of inputs are one case. The first exception ends it; what became of the elements is not looked at.
     """
+    returned = within(partial(_each, function, built))
+    return Tried(Outcome(returned=plain(returned)))
+
+
+def _each(function: Callable[..., Any], built: Built) -> list[Any]:
     names = [name for name, _ in built]
     rows = zip(*(items for _, items in built), strict=True)
     if len(names) == 1:  # the usual case, and a dict from a pair of tuples takes as long as a short answer
         (name,) = names
-        returned = [function(**{name: item}) for (item,) in rows]
-    else:
-        returned = [function(**dict(zip(names, row, strict=True))) for row in rows]
-    return Tried(Outcome(returned=plain(returned)))
+        return [function(**{name: item}) for (item,) in rows]
+    return [function(**dict(zip(names, row, strict=True))) for row in rows]
 
 
 SCENARIOS: Final[Mapping[str, Scenario]] = MappingProxyType(

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from autograder import catalog, recorded
+from autograder import catalog, read_once
 from autograder.grading import grade_function
-from autograder.models import CheckResult, Exercise, Reference, Score
+from autograder.models import CheckResult, Exercise, Score
 from autograder.notebooks import failed_text, passed_line
 from autograder.observations import Capture, quiet
-from autograder.recognize import Pattern
-from autograder.reference.expectations import PUBLIC, Expectations, Seed, expect
-from autograder.report.html import fragment
-from autograder.report.places import place_in
-from autograder.report.terminal import feedback_text
 
 
 class _Short:
@@ -40,15 +33,23 @@ class NotAFunction(_Short, TypeError):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Feedback:
-    """All checks of an exercise, tried on one answer; shows itself in a terminal and in Jupyter."""
+    """All checks of an exercise, tried on one answer; shows itself in a terminal and in Jupyter.
+
+    What it is shown with is imported when it is: it takes longer than the rest, and a cell of nbgrader's shows nothing.
+    """
 
     score: Score
     hints: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
+        from autograder.report.places import place_in
+        from autograder.report.terminal import feedback_text
+
         return feedback_text(self.score, self.hints, place=place_in(catalog.course_root()))
 
     def _repr_html_(self) -> str:
+        from autograder.report.html import fragment
+
         return fragment(self.score, self.hints)
 
 
@@ -78,7 +79,7 @@ def check(slug: str, solution: object, check_id: str | None = None) -> Feedback 
         raise UnknownName(f"{exercise.slug} has no check {check_id!r}; its checks are {known}.")
     # nbgrader gives no points to a cell that writes to stderr, be it a warning of NumPy's or a print of the student's.
     with quiet(Capture()):
-        expectations, patterns = _expectations(exercise)
+        expectations, patterns = read_once.expectations(slug)
         score = grade_function(exercise, expectations, patterns, solution, check_id)
     if check_id is None:
         return Feedback(score, () if score.score == score.max_score else exercise.hints)
@@ -96,22 +97,7 @@ def _exercise(slug: Any) -> Exercise:
     try:
         known = catalog.slugs()
         if slug in known:
-            return catalog.load(slug)
+            return read_once.exercise(slug)
     except catalog.CatalogError as error:
         raise UnknownName(str(error)) from None
     raise UnknownName(f"there is no exercise {slug!r}; there are {', '.join(known) or 'none'}.")
-
-
-def _expectations(exercise: Exercise) -> tuple[Expectations, Mapping[str, Pattern]]:
-    """Return the recorded expectations, else those of the reference solution, run here and now."""
-    if (known := recorded.load(exercise)) is not None:
-        return known
-    reference = Reference(f"solutions/{exercise.slug}.py", "cpu", _torch_version())
-    return expect(exercise, Seed(PUBLIC), reference), {}
-
-
-def _torch_version() -> str:
-    try:
-        return importlib.metadata.version("torch")
-    except importlib.metadata.PackageNotFoundError:
-        return ""

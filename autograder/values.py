@@ -104,7 +104,8 @@ def _encode_items(items: Sequence[Value]) -> Any:
     kinds = set(map(type, items))
     if len(items) > _SHORT and kinds == {Scalar} and len({item.dtype for item in items}) == 1:
         return {"scalars": items[0].dtype, "data": _encode_items([item.value for item in items])}
-    if len(items) <= _SHORT or len(kinds) != 1 or (kind := kinds.pop()) not in _PACKS:
+    kind = next(iter(kinds)) if len(kinds) == 1 else None
+    if len(items) <= _SHORT or kind not in _PACKS:
         as_they_are = kinds <= _PLAIN and (float not in kinds or all(map(math.isfinite, items)))
         return list(items) if as_they_are else [encode(item) for item in items]
     code = _PACKS[kind]

@@ -22,7 +22,7 @@ from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import Any, Final
 
-from autograder import catalog, files
+from autograder import catalog
 from autograder.attempt import Cage, grade_one, ungraded
 from autograder.collect import Handed, read_handed
 from autograder.errors import CourseError, sentence
@@ -96,14 +96,13 @@ class Station:
             pages = self._pages(self._output, plan, score, own, _bytes(work, submission))
             if self._writes:
                 with self.writing:
-                    files.write(self._output.feedback(score), pages[0])
-                    files.write(self._output.autograded(score), pages[1])
+                    self._output.write(score, pages)
                 pages = None
         return Done(task.number, row_of(score), without_texts(score), line, code_hash(submission, own), pages)
 
     def _pages(self, output: Output, plan: Plan, score: Score, own: tuple[Cell, ...], data: bytes) -> tuple[str, str]:
         book = output.book_from(output.feedback(score))
-        page = feedback_page(score, plan.exercise, own, book_url=book)
+        page = feedback_page(score, plan.exercise, own, book_url=book) if output.with_feedback else ""
         return page, graded_notebook(data, plan.exercise, score)
 
 

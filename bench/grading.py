@@ -1,87 +1,77 @@
-"""The honest submissions of the sample class, graded by us and by nbgrader itself."""
+"""A class of honest submissions, graded by us and by nbgrader itself."""
 
 from __future__ import annotations
 
-import json
 import statistics
-import subprocess
-import sys
-import tempfile
-import time
 from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import asdict
+from typing import Final
 
-from autograder import catalog
-from autograder.collect import collect
-from autograder.gradebook import url_of
-from autograder.models import Submission
-from autograder.pipeline import Class, Output, grade_class
-from autograder.plan import live_plan
-from autograder.reference.device import live_reference
-from autograder.reference.expectations import Seed
-from autograder.stock import stock_scores_of_notebooks
-from bench.timing import Ratio
+from bench import classes
+from bench.runs import Run, folder, grade, has_option
+from bench.stock import Stock, Taken
+from bench.timing import Amount, Line, Target, number
 
-ROUNDS = 3
-CLASS = Path("examples/submissions")
+COUNT: Final = classes.UNIT
+EACH: Final = 3
+"""Submissions of each exercise that nbgrader grades, which takes seconds for each."""
+ROUNDS: Final = 3
 
 
-def honest() -> list[Submission]:
-    """Return the readable submissions but the hostile, the endless, and the one with tampered graded cells."""
-    left_out = ("hostile", "loop", "ravi")
-    return [s for s in collect(CLASS, catalog.slugs()) if not s.unreadable and not s.student.startswith(left_out)]
-
-
-def against_nbgrader() -> Iterator[Ratio]:
-    """Time per submission, ours with gradebook, graded notebooks and feedback pages; nbgrader's ``autograde`` alone."""
-    submissions = honest()
-    exercises = catalog.load_all()
-    ours: list[float] = []
-    other: list[float] = []
-    with Class() as workers:
-        seed, reference = Seed("seed:1"), live_reference("cpu")
-        plans = {slug: live_plan(exercise, seed, reference) for slug, exercise in exercises.items()}
-        workers.layers()
-        for _ in range(ROUNDS):
-            with tempfile.TemporaryDirectory() as folder:
-                output = Output(Path(folder), url_of(Path(folder) / "gradebook.db"))
-                start = time.perf_counter()
-                grade_class(workers, submissions, plans, output, force=True)
-                ours.append((time.perf_counter() - start) / len(submissions))
-            other.append(_stock_seconds(submissions))
-    yield Ratio(
-        f"grade {len(submissions)} honest submissions with gradebook and feedback, against nbgrader autograde, each",
-        statistics.median(ours),
-        statistics.median(other),
-        "s",
-        "≥ 50",
-        ROUNDS,
+def grading() -> Iterator[Line]:
+    """Seconds a submission: our whole command, start included; nbgrader's work alone, without its start."""
+    without = has_option("--no-feedback")
+    plain: list[Run] = []
+    full: list[Run] = []
+    other: list[Taken] = []
+    with folder() as work:
+        made = classes.make(work / "class", COUNT, classes.known_answers())
+        sample = classes.spread(made, EACH)
+        stock = Stock(work / "stock", sample)
+        for turn in range(ROUNDS):
+            full.append(grade(work / "class", work / f"out{turn}"))
+            other.append(stock.grade())
+            if without:
+                plain.append(grade(work / "class", work / f"plain{turn}", feedback=False))
+    how = (
+        f"nbgrader grades {len(sample)} of the {COUNT}, {EACH} of each exercise, in one process, and its start is not "
+        "counted; ours is."
     )
-
-
-def _stock_seconds(submissions: list[Submission]) -> float:
-    seconds = 0.0
-    for slug in sorted({submission.exercise for submission in submissions}):
-        notebooks = {s.student: s.path.read_text(encoding="utf-8") for s in submissions if s.exercise == slug}
-        with tempfile.TemporaryDirectory() as folder:
-            scores = stock_scores_of_notebooks(catalog.load(slug), notebooks, Path(folder))
-        seconds += sum(score.seconds for score in scores.values())
-    return seconds / len(submissions)
-
-
-_MEMORY = """
-import json, resource, subprocess, sys
-from autograder.commands.grade import Options, run
-from pathlib import Path
-run(Options(Path("examples/submissions"), Path(sys.argv[1]), "", 0, 1, True, True, False, (), False, ""))
-print(json.dumps(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024))
-"""
-
-
-def memory() -> Iterator[Ratio]:
-    """The grader's own largest memory over the sample class."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-c", _MEMORY, folder]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-    own = json.loads(done.stdout.splitlines()[-1]) / 2**20
-    yield Ratio("the grader's own memory over the sample class, against what it may use", own, 1024.0, "MiB", "≥ 1", 1)
+    if not without:
+        how += " Our pages are written too: there is no way to leave them out."
+    details = {
+        "submissions": COUNT,
+        "sample": len(sample),
+        "ours_s": [run.wall for run in full],
+        "ours_without_pages_s": [run.wall for run in plain],
+        "ours_cpu_s": [run.cpu for run in full],
+        "nbgrader_s": [asdict(taken) for taken in other],
+        "main_memory_mib": max(run.main_memory for run in full),
+        "own_memory_mib": max(run.own_memory for run in full),
+    }
+    autograde = statistics.median(taken.autograde for taken in other)
+    both = statistics.median(taken.autograde + taken.feedback for taken in other)
+    cpu, cpu_other = statistics.median(run.cpu for run in full) / COUNT, statistics.median(t.cpu for t in other)
+    with_pages = statistics.median(run.wall for run in full) / COUNT
+    ours = statistics.median(run.wall for run in plain) / COUNT if plain else with_pages
+    yield Line(
+        "grading",
+        f"{COUNT} honest submissions with gradebook, against nbgrader autograde",
+        Amount("nbgrader", autograde, "s a submission"),
+        Amount("ours", ours, "s"),
+        Target("≥", 200),
+        ROUNDS,
+        how,
+        details,
+    )
+    yield Line(
+        "grading_with_feedback",
+        f"{COUNT} honest submissions with feedback pages, against nbgrader autograde and generate_feedback",
+        Amount("nbgrader", both, "s a submission"),
+        Amount("ours", with_pages, "s"),
+        Target("≥", 100),
+        ROUNDS,
+        f"Processor time, which a busy machine does not change as much: nbgrader {number(cpu_other)} s, ours "
+        f"{number(cpu)} s a submission.",
+        details,
+    )

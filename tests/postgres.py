@@ -1,6 +1,6 @@
 """A PostgreSQL server of the tests' own: in a new folder, on a Unix socket there, started and ended with them.
 
-``PostgreSQL`` refuses to run as root, so root starts it as ``nobody``.
+PostgreSQL refuses to run as root, so root starts it as ``nobody``.
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from uuid import UUID
 
 import pytest
@@ -34,7 +36,6 @@ def test_a_table_is_created_as_nbgrader_creates_it(name: str, dialect: type) -> 
 
 
 def test_the_revision_is_nbgraders_newest(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pathlib import Path
 
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent))  # nbgrader calls `alembic` by name
     assert get_alembic_version() == ALEMBIC_HEAD
@@ -72,8 +73,6 @@ with GradebookWriter(url_of(folder / "gradebook.db"), {"halve": exercise}) as gr
     gradebook.fingerprint()
 print(*sorted({"nbgrader", "nbformat", "alembic", "torch", "IPython", "sqlalchemy.orm"} & set(sys.modules)))
 """
-    from pathlib import Path
-    from tempfile import TemporaryDirectory
 
     with TemporaryDirectory() as folder:
         command = [sys.executable, "-c", program, folder]

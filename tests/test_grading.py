@@ -9,8 +9,8 @@ import pytest
 
 from autograder import catalog
 from autograder.checks import Check, case, differ, each_call
-from autograder.grading import Answers, Memory, judge, judge_one, one_by_one
-from autograder.models import Observation, Outcome
+from autograder.grading import Answers, Found, Memory, judge, judge_one, one_by_one
+from autograder.models import Mismatch, Observation, Outcome
 from autograder.reference.device import live_reference
 from autograder.reference.expectations import PUBLIC, Expected, Seed, expect
 
@@ -38,47 +38,84 @@ def forget() -> None:
     LOOKS.clear()
 
 
-def test_equal_answers_are_judged_once() -> None:
-    memory = Memory()
-    first = memory.judged(CHECK, EXPECTED, "halve", Answers(lambda: seen(1.0, 3.0), b"one"))
+def answers(*values: float, digests: str = "", reads: list[int] | None = None) -> Answers:
+    """Answers to CHECK with a letter for the digest of each case."""
+    observations = seen(*values)
+
+    def read(number: int) -> Observation:
+        if reads is not None:
+            reads.append(number)
+        return observations[number]
+
+    return Answers(read, [letter.encode() for letter in digests])
+
+
+def test_an_answer_to_a_case_is_judged_once() -> None:
+    memory, reads = Memory(), []
+    first = judge_one(CHECK, EXPECTED, "halve", answers(1.0, 3.0, digests="ab", reads=reads), memory)
     looks = len(LOOKS)
-    again = memory.judged(CHECK, EXPECTED, "halve", Answers(lambda: pytest.fail("read again"), b"one"))
-    assert again is first
-    assert len(LOOKS) == looks > 0
+    again = judge_one(CHECK, EXPECTED, "halve", answers(1.0, 3.0, digests="ab", reads=reads), memory)
+    assert again == first
+    assert len(LOOKS) == looks == 2
+    assert reads == [0, 1, 1]  # the failing case is read once more, to be shown
     assert (first.result.status, first.pattern[0], first.pattern[1] != ".") == ("failed", ".", True)
 
 
-def test_other_answers_and_other_checks_are_judged_by_themselves() -> None:
-    memory, other = Memory(), replace(CHECK, id="halves_too")
-    wrong = memory.judged(CHECK, EXPECTED, "halve", Answers(lambda: seen(1.0, 3.0), b"one"))
-    right = memory.judged(CHECK, EXPECTED, "halve", Answers(lambda: seen(1.0, 2.0), b"two"))
-    elsewhere = memory.judged(other, EXPECTED, "halve", Answers(lambda: seen(1.0, 2.0), b"one"))
-    assert [one.result.status for one in (wrong, right, elsewhere)] == ["failed", "passed", "passed"]
-    assert elsewhere.result.id == "halves_too"
-
-
-def test_what_is_not_to_be_compared_is_judged_each_time() -> None:
+def test_another_answer_to_one_case_is_all_that_is_judged_anew() -> None:
     memory = Memory()
-    late = [Observation(ended="timeout", detail="no answer"), Observation(ended="not_run", detail="not run")]
-    for answers in (late, seen(1.0, 2.0)):
-        judged = memory.judged(CHECK, EXPECTED, "halve", Answers(lambda answers=answers: answers))
-        assert judged.result.status == ("timeout" if answers is late else "passed")
+    judge_one(CHECK, EXPECTED, "halve", answers(1.0, 3.0, digests="ab"), memory)
+    looks = len(LOOKS)
+    right = judge_one(CHECK, EXPECTED, "halve", answers(1.0, 2.0, digests="ac"), memory)
+    assert right.result.status == "passed"
+    assert len(LOOKS) == looks + 1
+
+
+def test_the_same_answer_to_another_case_or_check_is_another_matter() -> None:
+    memory, other = Memory(), replace(CHECK, id="halves_too")
+    judge_one(CHECK, EXPECTED, "halve", answers(1.0, 2.0, digests="aa"), memory)
+    swapped = judge_one(other, EXPECTED, "halve", answers(2.0, 2.0, digests="aa"), memory)
+    assert (swapped.result.id, swapped.result.status) == ("halves_too", "failed")
+    assert len(LOOKS) == 4
+
+
+def test_what_has_no_digest_is_judged_each_time() -> None:
+    memory = Memory()
+    for _ in range(2):
+        judge_one(CHECK, EXPECTED, "halve", answers(1.0, 2.0), memory)
+    assert len(LOOKS) == 4
+
+
+def test_what_ended_a_process_is_never_remembered() -> None:
+    memory = Memory()
+    late = Answers(lambda number: Observation(ended="timeout", detail="no answer"), [b"a"])
+    judged = judge_one(CHECK, EXPECTED, "halve", late, memory)
+    assert (judged.result.status, judged.pattern) == ("timeout", ("late", "late"))
+    assert judge_one(CHECK, EXPECTED, "halve", answers(1.0, 2.0, digests="ab"), memory).result.status == "passed"
 
 
 def test_what_was_not_asked_for_the_longest_is_forgotten_first() -> None:
-    memory, reads = Memory(size=2), []
+    memory = Memory(size=2)
+    found = Found(None, ".", ".", "", "")
+    for name in (b"a", b"b"):
+        memory.keep(CHECK, 0, name, found)
+    assert memory.recall(CHECK, 0, b"a") is found
+    memory.keep(CHECK, 0, b"c", found)
+    assert [memory.recall(CHECK, 0, name) is found for name in (b"a", b"b", b"c")] == [True, False, True]
 
-    def ask(name: bytes) -> None:
-        memory.judged(CHECK, EXPECTED, "halve", Answers(lambda: reads.append(name) or seen(1.0, 2.0), name))
 
-    for name in (b"a", b"b", b"a", b"c", b"a", b"b"):
-        ask(name)
-    assert reads == [b"a", b"b", b"c", b"b"]
+def test_a_long_finding_is_not_kept() -> None:
+    memory = Memory(longest=10)
+    memory.keep(CHECK, 0, b"a", Found(Mismatch("x" * 11), "m", "m", "", ""))
+    memory.keep(CHECK, 0, b"b", Found(None, ".", ".", "", "printed" * 2))
+    assert memory.recall(CHECK, 0, b"a") is memory.recall(CHECK, 0, b"b") is None
 
 
 def test_the_first_thing_printed_comes_with_the_judgement() -> None:
-    judged = judge_one(CHECK, EXPECTED, "halve", seen(1.0, output="") + seen(2.0, output="hello"))
-    assert judged.output == "hello"
+    said = [*seen(1.0, output=""), *seen(2.0, output="hello")]
+    memory = Memory()
+    for _ in range(2):
+        judged = judge_one(CHECK, EXPECTED, "halve", Answers(said.__getitem__, [b"a", b"b"]), memory)
+        assert judged.output == "hello"
 
 
 def test_cases_in_turn_end_where_the_process_ends() -> None:
@@ -88,10 +125,10 @@ def test_cases_in_turn_end_where_the_process_ends() -> None:
         asked.append(case.name)
         return Observation(ended="crashed", detail="gone")
 
-    answers = one_by_one(observe)(CHECK, EXPECTED)
-    assert [one.ended for one in answers.read()] == ["crashed", "not_run"]
+    found = one_by_one(observe)(CHECK, EXPECTED)
+    assert [found.read(number).ended for number in range(2)] == ["crashed", "not_run"]
     assert asked == ["two"]
-    assert answers.digest == b""
+    assert not found.digests
 
 
 def test_the_whole_is_the_same_with_a_memory_and_without(course: Path) -> None:
@@ -99,7 +136,7 @@ def test_the_whole_is_the_same_with_a_memory_and_without(course: Path) -> None:
     expectations = expect(tiny, Seed(PUBLIC), live_reference("cpu"))
 
     def ask(check, expected):
-        return Answers(lambda: list(expected.observations), check.id.encode())
+        return Answers(expected.observations.__getitem__, [f"{n}".encode() for n in range(len(expected.cases))])
 
     memory = Memory()
     alone = judge(tiny, expectations, {}, ask)

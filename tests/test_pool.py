@@ -197,7 +197,8 @@ def test_the_end_of_the_block_leaves_no_process(plan: Plan, tmp_path: Path):
 
 
 MAIN = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts tests in the background switches it off
 from pathlib import Path
 sys.path[:0] = [{root!r}, {tests!r}]
 from test_pool import Processes, graded

@@ -309,3 +309,26 @@ def test_the_reference_is_foreseen_as_it_will_be():
     assert done.stdout.startswith(f"{reference} ")
     assert done.stdout.endswith("False\n") or any(name.startswith("nvidia") for name in os.listdir("/dev"))
     assert foreseen_reference() == reference
+
+
+# ------------------------------------------------------------------- without feedback
+
+
+def test_without_feedback_there_are_marks_and_no_page_of_before_or_now(school: School, workers: Class):
+    def pages(kind: str) -> list[str]:
+        return sorted(
+            path.name for path in (school.out.folder / kind).rglob("*.*") if path.suffix in (".html", ".ipynb")
+        )
+
+    school.grade(workers)
+    marked, made = pages("autograded"), pages("feedback")
+    assert len(marked) == len(made) == 6
+    linked = school.out.report.read_text().count(".html")
+    school.out = replace(school.out, with_feedback=False)
+    assert len(school.grade(workers, force=True)) == 6
+    assert (pages("feedback"), pages("autograded")) == ([], marked)
+    assert school.out.report.read_text().count(".html") == linked - 6
+    assert school.grade(workers) == []
+    school.out = replace(school.out, with_feedback=True)
+    assert school.grade(workers) == []  # nothing is run for pages alone
+    assert pages("feedback") == made

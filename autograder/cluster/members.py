@@ -12,6 +12,7 @@ from itertools import count
 from typing import Any, Final, Literal, TypeAlias
 
 from autograder.cluster import crew
+from autograder.cluster.address import is_open
 from autograder.cluster.alike import standing
 from autograder.cluster.link import Link, Lost, Present
 from autograder.errors import CourseError
@@ -311,7 +312,9 @@ class Members:
                 raise ClusterError(
                     f"the workers at {self._address} do not answer; if they are at other work, wait, or start more"
                 )
+            # Without it Dask's worker listens on every network, to whoever comes.
+            here = "" if is_open(self._address) or self._address.startswith("tls") else " --host 127.0.0.1"
             raise ClusterError(
                 f"no worker has come to the scheduler at {self._address} within {self._wait:.0f} s; start some with "
-                f"`dask worker {self._address}` (--wait waits longer)"
+                f"`dask worker {self._address}{here}` (--wait waits longer)"
             )

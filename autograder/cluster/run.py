@@ -18,7 +18,6 @@ from itertools import count
 from types import TracebackType
 from typing import Final, Generic, Self, TypeVar
 
-from autograder import files
 from autograder.cluster.address import Certificates, checked, security
 from autograder.cluster.members import Back, Chunk, ClusterError, Graded, Left, Members
 from autograder.errors import CourseError
@@ -285,8 +284,7 @@ class _Stream(Generic[_R]):
         assert job.task is not None
         output = self._orders.output if self._orders is not None else None
         if output is not None and done.pages is not None:
-            files.write(output.feedback(done.row), done.pages[0])
-            files.write(output.autograded(done.row), done.pages[1])
+            output.write(done.row, done.pages)
         job.result = self._arrived(job.task, replace(done, pages=None))
         job.task = None
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from autograder import catalog
@@ -16,7 +18,6 @@ from autograder.plan import Plan, live_plan, recorded_plan
 from autograder.reference.expectations import PUBLIC, Seed
 from autograder.report.places import place_in
 from autograder.report.records import json_line
-from autograder.report.terminal import feedback_text
 from autograder.sandbox import walls
 
 
@@ -27,22 +28,26 @@ def run(file: Path, slug: str | None, *, as_json: bool, seed: int | None) -> int
             raise Stop(f"{file}: there is no such file")
         if file.suffix not in (".ipynb", ".py"):
             raise Stop(f"{file}: give a notebook (.ipynb) or a Python file (.py)")
-        exercise = catalog.load(slug or _guess(file))
-        submission = read_file(file, "", exercise.slug)
+        submission = read_file(file, "", _known(slug) if slug else _guess(file))
         if submission.unreadable:
             raise Stop(submission.unreadable)
-        cage = Cage(walled=walls.bubblewrap() is not None)  # warms up while the plan is read
+        # It imports torch, which takes longer than all else here: first comes only what may make it needless.
+        cage = Cage(walled=walls.bubblewrap() is not None)
         try:
+            exercise = catalog.load(submission.exercise)
+            show = json_line if as_json else _shown_with(exercise)
             score = grade_one(_plan(exercise, seed), submission, cage)
         finally:
             cage.drop()
-    print(json_line(score) if as_json else _text(score, exercise))
+    print(show(score))
     return 0 if score.score == score.max_score else 1
 
 
-def _text(score: Score, exercise: Exercise) -> str:
+def _shown_with(exercise: Exercise) -> Callable[[Score], str]:
+    from autograder.report.terminal import feedback_text  # here, so that it is imported while torch is
+
     color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    return feedback_text(score, exercise.hints, color=color, place=place_in(catalog.course_root()))
+    return partial(feedback_text, hints=exercise.hints, color=color, place=place_in(catalog.course_root()))
 
 
 def _plan(exercise: Exercise, seed: int | None) -> Plan:
@@ -52,6 +57,10 @@ def _plan(exercise: Exercise, seed: int | None) -> Plan:
 
     chosen = Seed(PUBLIC) if seed is None else Seed(f"seed:{seed}")
     return live_plan(exercise, chosen, live_reference())
+
+
+def _known(slug: str) -> str:
+    return slug if slug in catalog.slugs() else catalog.load(slug).slug  # which says what there is
 
 
 def _guess(file: Path) -> str:

@@ -63,6 +63,7 @@ class Options:
     skip: tuple[str, ...]
     unconfined: bool
     book: str
+    with_feedback: bool = True
     cluster: ClusterOptions | None = None
 
 
@@ -139,7 +140,8 @@ def _must_make_sense(options: Options, slugs: Sequence[str], expected: int) -> N
 
 def _grade(options: Options, workers: Workers, prospect: Prospect, expected: int) -> _Done:
     book = options.book or read_addresses(catalog.course_root()).linkable_book
-    output = Output(options.out, options.gradebook or sqlite_url(options.out / "gradebook.db"), book)
+    gradebook = options.gradebook or sqlite_url(options.out / "gradebook.db")
+    output = Output(options.out, gradebook, book, options.with_feedback)
     counts: Counter[str] = Counter()
     look_again: dict[tuple[str, str], Sequence[str]] = {}
     with Progress(expected, wanted=options.progress) as progress:
@@ -191,4 +193,5 @@ def _print(options: Options, done: _Done, exercises: Mapping[str, Exercise], sec
         f"{resumed if done.resumed else ''}."
     )
     where = one_line(str(options.out), MESSAGE)
-    print(f"Gradebook, feedback, grades.csv and the class report, report/index.html, are in {where}.")
+    feedback = "feedback, " if options.with_feedback else ""
+    print(f"Gradebook, {feedback}grades.csv and the class report, report/index.html, are in {where}.")

@@ -33,9 +33,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from autograder import observations, scenarios, tensors, values
-from autograder.models import Case, Cell, Observation
-from autograder.observations import encode_observation, observe, observe_built
+from autograder.models import Cell, Observation
+from autograder.observations import encode_observation, observe_built
 from autograder.sandbox import cells, forbid, frames, huge, inner, landlock, leftovers
+from autograder.sandbox import ready as prepared
 from autograder.sandbox.cells import cell_of, entry_of, forbidden, parse, run
 from autograder.sandbox.frames import (
     EXIT_OUT_OF_MEMORY,
@@ -48,9 +49,8 @@ from autograder.sandbox.frames import (
     send_bytes,
     written,
 )
-from autograder.sandbox.ready import Ready, ready
+from autograder.sandbox.ready import Ready, ready, ready_of
 from autograder.sandbox.sealed import hide, sealed
-from autograder.values import decode
 
 _PR_SET_DUMPABLE: Final = 4
 _PR_SET_NO_NEW_PRIVS: Final = 38
@@ -74,7 +74,7 @@ def main(control_fd: int, options: dict[str, Any]) -> None:
     layers = inner.prepare(options.get("landlock"), bool(options.get("seccomp")), options.get("limits"))
     layers = inner.tried(layers)
     before = leftovers.inherited() if owned else []
-    serve = sealed([values, tensors, scenarios, observations, frames, cells, sys.modules[__name__]])[_serve]
+    serve = sealed([values, tensors, scenarios, observations, frames, cells, prepared, sys.modules[__name__]])[_serve]
     hide()  # once, here: to let go of modules in each child would copy all that they hold
     gc.freeze()  # nor does the collector list what was made here
     huge.collapse()
@@ -274,16 +274,15 @@ def _serve(sock: socket.socket, asked: Sequence[Ready]) -> None:
             }
         },
     )
-    call = _untraced(function)
     while True:
         order = receive(sock)
         if "run" in order:
-            _run_checks(sock, order["run"]["token"], call, [asked[number] for number in order["run"]["checks"]], hits)
+            _run_checks(
+                sock, order["run"]["token"], function, [asked[number] for number in order["run"]["checks"]], hits
+            )
         else:
-            task = order["try"]
-            arguments = tuple({name: decode(value) for name, value in call.items()} for call in task["calls"])
-            seen = observe(call, Case("", arguments), task["scenario"], cell_of=cell_of)
-            _answer(sock, task["token"], 0, seen, hits)
+            (check,) = ready_of([[order["try"]["scenario"], [order["try"]["calls"]]]])
+            _run_checks(sock, order["try"]["token"], function, [check], hits)
 
 
 def _run_checks(sock: socket.socket, token: str, function: Any, checks: Sequence[Ready], hits: list[str]) -> None:
@@ -291,29 +290,30 @@ def _run_checks(sock: socket.socket, token: str, function: Any, checks: Sequence
     number = 0
     for check in checks:
         for calls in check.cases:
-            _answer(sock, token, number, observe_built(function, calls, check.scenario, cell_of), hits)
+            seen = observe_built(function, calls, check.scenario, cell_of=cell_of, within=_untraced)
+            _answer(sock, token, number, seen, hits)
             number += 1
             if hits:
                 break
 
 
 def _answer(sock: socket.socket, token: str, number: int, seen: Observation, hits: list[str]) -> None:
-    """Send the question's token, the answer's number and, after a mark, what was observed, or a forbidden name."""
-    what = b"!" + written(hits[0]) if hits else b"=" + written(encode_observation(seen))
+    """Send the question's token, the answer's number and, after a mark, what was observed.
+
+    The mark says whether a forbidden name was used; that one then comes first.
+    """
+    data = encode_observation(seen)
+    what = b"!" + written([hits[0], data]) if hits else b"=" + written(data)
     send_bytes(sock, f"{token}{number:06}".encode() + what)
 
 
-def _untraced(function: Any) -> Any:
-    """Return the function such that what it traces ends with it: a trace can change what the reader of values reads."""
-
-    def called(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return function(*args, **kwargs)
-        finally:
-            _SET_TRACE(None)
-            _SET_PROFILE(None)
-
-    return called
+def _untraced(step: Callable[[], Any]) -> Any:
+    """Run a step; what it traces ends with it: a trace can change what the reader of values reads."""
+    try:
+        return step()
+    finally:
+        _SET_TRACE(None)
+        _SET_PROFILE(None)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,9 +21,14 @@ class Ready:
 
 def ready(data: bytes) -> tuple[Ready, ...]:
     """Return what a frame of questions asks, with all arguments built: in the warm process, once."""
+    return ready_of(frames.read(data))
+
+
+def ready_of(asked: Sequence[Any]) -> tuple[Ready, ...]:
+    """Return what a message asks: for each check its scenario and the calls of each case."""
     return tuple(
         Ready(scenario, tuple(tuple(prepare(_arguments(call)) for call in calls) for calls in cases))
-        for scenario, cases in frames.read(data)
+        for scenario, cases in asked
     )
 
 

@@ -99,8 +99,16 @@ class Runner:
         ended = self._begin(check) or self._ask(check, len(expected.cases), came)
         assert self._questions is not None
         sizes = self._questions.sizes[check.id]
-        digest = _digest(came) if ended is None else b""
-        return Answers(lambda: self._read(came, sizes, ended, len(expected.cases)), digest)
+
+        def read(number: int) -> Observation:
+            if number >= len(came):
+                return ended if ended is not None and number == len(came) else NOT_RUN
+            try:
+                return observation(came[number], sizes[number][1])
+            except frames.BadFrame as error:
+                return self._crash(error, "")
+
+        return Answers(read, [hashlib.sha256(data).digest() for data in came])
 
     def _begin(self, check: Check) -> Observation | None:
         """Get ready for a check; return what is observed of it where it cannot be run."""
@@ -140,22 +148,6 @@ class Runner:
                 came.append(answer[0])
         self._paused = session.heard if self._session is not None else time.monotonic()
         return ended
-
-    def _read(
-        self, came: Sequence[bytes], sizes: Sequence[tuple[int, int]], ended: Observation | None, count: int
-    ) -> list[Observation]:
-        """Return what was observed on each case of a check, of the bytes that came and what ended it."""
-        seen: list[Observation] = []
-        for data, (_, elements) in zip(came, sizes, strict=False):
-            try:
-                seen.append(observation(data, elements))
-            except frames.BadFrame as error:
-                ended = self._crash(error, "")
-                break
-        if ended is not None:
-            seen.append(ended)
-        # What concerns the whole submission is said of each check's first case alone, as of any that ends a check.
-        return seen + [NOT_RUN] * (count - len(seen))
 
     def _resume(self) -> None:
         # The clock stood still since the last answer was heard: reading and judging it is our time, not the student's.
@@ -241,10 +233,3 @@ class Runner:
     def _lose(self) -> None:
         self._lost += 1
         self._drop()
-
-
-def _digest(answers: Sequence[bytes]) -> bytes:
-    digest = hashlib.sha256()
-    for data in answers:
-        digest.update(len(data).to_bytes(4, "big") + data)
-    return digest.digest()

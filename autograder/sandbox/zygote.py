@@ -281,7 +281,7 @@ class Session:
         self._ask({"try": {"token": self._new_token(), "scenario": scenario, "calls": calls}}, deadline)
         size, elements = self._limits.answer(case)
         data, hit = self._answer(size, deadline)
-        return Observation() if hit else observation(data, elements), hit
+        return observation(data, elements), hit
 
     def ask(self, checks: Sequence[str], deadline: float) -> None:
         """Ask for all cases of some checks, by their ids; ``next_answer`` then returns one after the other.
@@ -315,10 +315,10 @@ class Session:
             raise frames.BadFrame("an answer to another question")
         if mark == b"=":
             return data, ""
-        hit = frames.read(data)
-        if type(hit) is not str or not hit:
+        both = frames.read(data)
+        if type(both) is not list or len(both) != 2 or type(both[0]) is not str or not both[0]:
             raise frames.BadFrame("malformed hits")
-        return b"", hit[:200]
+        return frames.written(both[1]), both[0][:200]
 
     def end(self, grace: float = 0.0) -> int | None:
         """End the child; return its wait status, None where it was still running after ``grace`` seconds."""
