@@ -22,6 +22,8 @@ WARM_SECONDS: Final = 75.0
 """How long a worker that is there may take until its confined processes are warm."""
 _FAILURES: Final = 2
 """Chunks that a worker may fail at in a way that is none of a submission's."""
+_UNREAD: Final = "deserialization of the task graph"
+"""What Dask says where the scheduler lacks our code."""
 _END_SECONDS: Final = 20.0
 
 
@@ -242,6 +244,10 @@ class Members:
             return [] if trouble else self._given_back(member, tag[2], *value)
         if self._known.get(member.address) is not member:
             return []
+        if _UNREAD in trouble:
+            raise ClusterError(
+                f"the scheduler at {self._address} cannot read what the grader sends; start it in the same environment"
+            )
         if trouble:
             return self._leave_out(member, f"cannot run this grader ({trouble}); install the same packages there")
         if step == "enlist" and value["trouble"]:
