@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from autograder.models import Case, Observation, Opaque, Outcome, Part, Raised, Scalar, Tensor, Value
 from autograder.scenarios import SCENARIOS, Built, Scenario, Tried, Within, directly, prepare
-from autograder.tensors import exactly, type_name, without_address
+from autograder.tensors import encoded, exactly, plain, type_name, without_address
 from autograder.values import BadValue, Budget, decode, encode
 
 OUTPUT_LIMIT: Final = 10_000
@@ -67,12 +67,13 @@ def observe_built(
     *,
     cell_of: CellOf | None = None,
     within: Within = directly,
-) -> Observation:
-    """As ``observe``, on calls whose arguments are built already; they are used up by it.
+) -> dict[str, Any]:
+    """As ``encode_observation(observe(...))``, on calls whose arguments are built already; they are used up by it.
 
     ``within`` runs each step that is the student's code.
     """
-    return _seen((partial(SCENARIOS[scenario], function, built, within) for built in calls), cell_of, None)
+    seen = _seen((partial(SCENARIOS[scenario], function, built, within, encoded) for built in calls), cell_of, None)
+    return encode_observation(seen, write=_as_it_is)
 
 
 def _seen(steps: Iterable[Callable[[], Tried]], cell_of: CellOf | None, heard: Heard | None) -> Observation:
@@ -85,7 +86,7 @@ def _seen(steps: Iterable[Callable[[], Tried]], cell_of: CellOf | None, heard: H
 
 
 def _build_and_run(run: Scenario, function: Callable[..., Any], arguments: Mapping[str, Value], device: str) -> Tried:
-    return run(function, prepare(arguments, device), directly)
+    return run(function, prepare(arguments, device), directly, plain)
 
 
 def _or_raised(step: Callable[[], Tried], cell_of: CellOf | None) -> Tried:
@@ -194,9 +195,9 @@ def _notebook_cell(filename: str) -> int | None:
 # ----------------------------------------------------------------------------- JSON
 
 
-def encode_observation(observation: Observation) -> dict[str, Any]:
-    """Return the JSON form of an observation; empty parts are left out."""
-    data: dict[str, Any] = {"outcomes": [_encode_outcome(outcome) for outcome in observation.outcomes]}
+def encode_observation(observation: Observation, write: Callable[[Any], Any] = encode) -> dict[str, Any]:
+    """Return the JSON form of an observation; empty parts are left out. ``write`` gives that of a value."""
+    data: dict[str, Any] = {"outcomes": [_encode_outcome(outcome, write) for outcome in observation.outcomes]}
     for key in ("ended", "detail", "output"):
         if text := getattr(observation, key):
             data[key] = text
@@ -205,14 +206,19 @@ def encode_observation(observation: Observation) -> dict[str, Any]:
     return data
 
 
-def _encode_outcome(outcome: Outcome) -> dict[str, Any]:
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _encode_outcome(outcome: Outcome, write: Callable[[Any], Any]) -> dict[str, Any]:
     if outcome.raised is not None:
         r = outcome.raised
         return {"raised": [r.type_name, r.message, r.cell, r.line, r.source]}
-    data: dict[str, Any] = {"returned": encode(outcome.returned), "after": encode_arguments(outcome.after)}
+    after = {name: write(value) for name, value in outcome.after.items()}
+    data: dict[str, Any] = {"returned": write(outcome.returned), "after": after}
     for key in ("later", "kept"):
         if (value := getattr(outcome, key)) is not None:
-            data[key] = encode(value)
+            data[key] = write(value)
     return data
 
 

@@ -9,6 +9,7 @@ from autograder import recorded
 from autograder.errors import CourseError
 from autograder.models import Exercise, Reference
 from autograder.recognize import Pattern
+from autograder.reference import proven
 from autograder.reference.expectations import Expectations, Seed, expect
 
 
@@ -51,7 +52,16 @@ class Prospect:
                 f"torch says that it is {reference.torch} for {reference.device}, and its installation says "
                 f"{self.reference.torch} for {self.reference.device}; install torch anew"
             )
-        return {slug: live_plan(exercise, self.seed, reference) for slug, exercise in self.exercises.items()}
+        return {slug: self._plan(exercise, reference) for slug, exercise in self.exercises.items()}
+
+    def _plan(self, exercise: Exercise, reference: Reference) -> Plan:
+        root = exercise.folder.parents[1]
+        name, known = proven.name(exercise, self.seed, reference), proven.known(root)
+        if name in known:
+            return _plan(exercise, expect(exercise, self.seed, reference))
+        plan = live_plan(exercise, self.seed, reference)
+        proven.keep(root, [*known, name])
+        return plan
 
 
 def live_plan(exercise: Exercise, seed: Seed, reference: Reference) -> Plan:
@@ -64,6 +74,10 @@ def live_plan(exercise: Exercise, seed: Seed, reference: Reference) -> Plan:
 
     expectations = expect(exercise, seed, reference)
     oracle.verify(exercise, expectations)
+    return _plan(exercise, expectations)
+
+
+def _plan(exercise: Exercise, expectations: Expectations) -> Plan:
     known = recorded.load(exercise)
     return Plan(exercise, expectations, known[1] if known else {})
 

@@ -28,8 +28,10 @@ Built = tuple[tuple[str, Any], ...]
 """The keyword arguments of one call, built. A tuple: what is read after the call are the very objects passed in."""
 Within = Callable[[Callable[[], Any]], Any]
 """Runs a step, which is the student's code alone, and returns what it returns."""
-Scenario = Callable[[Callable[..., Any], Built, Within], Tried]
-"""(the student's function, the arguments, how its code is run) -> the call."""
+Read = Callable[[Any], Any]
+"""Returns a value as data: ``plain``, or ``encoded``, which is its JSON form."""
+Scenario = Callable[[Callable[..., Any], Built, Within, Read], Tried]
+"""(the student's function, the arguments, how its code is run, how values are read) -> the call."""
 
 
 def directly(step: Callable[[], Any]) -> Any:
@@ -42,39 +44,43 @@ def prepare(arguments: Mapping[str, Value], device: str = "cpu") -> Built:
     return tuple(build(dict(arguments), device).items())
 
 
-def call(function: Callable[..., Any], built: Built, within: Within = directly) -> Tried:
+def call(function: Callable[..., Any], built: Built, within: Within = directly, read: Read = plain) -> Tried:
     """Call once; return what came back and what the arguments were afterwards."""
     returned = within(partial(function, **dict(built)))
-    return Tried(Outcome(returned=plain(returned), after=plain(dict(built))))
+    return Tried(Outcome(returned=read(returned), after=_each_read(built, read)))
 
 
-def kept(function: Callable[..., Any], built: Built, within: Within = directly) -> Tried:
+def kept(function: Callable[..., Any], built: Built, within: Within = directly, read: Read = plain) -> Tried:
     """Call once, keep what came back, and read it again after the other calls of the case.
 
     A list, dict or tensor that the function has for itself, and fills anew at every call, changes with the next call.
     """
     returned = within(partial(function, **dict(built)))
-    return Tried(Outcome(returned=plain(returned), after=plain(dict(built))), lambda: plain(returned))
+    return Tried(Outcome(returned=read(returned), after=_each_read(built, read)), lambda: read(returned))
 
 
-def overwritten(function: Callable[..., Any], built: Built, within: Within = directly) -> Tried:
+def overwritten(function: Callable[..., Any], built: Built, within: Within = directly, read: Read = plain) -> Tried:
     """Call once, then overwrite the lists and tensors that were passed in, and read the returned value again.
 
     What is returned and shares memory with an input changes with it. It is kept, too, as ``kept`` does.
     """
     returned = within(partial(function, **dict(built)))
-    before, after = plain(returned), plain(dict(built))
+    before, after = read(returned), _each_read(built, read)
     overwrite(dict(built))
-    return Tried(Outcome(returned=before, after=after, later=plain(returned)), lambda: plain(returned))
+    return Tried(Outcome(returned=before, after=after, later=read(returned)), lambda: read(returned))
 
 
-def each(function: Callable[..., Any], built: Built, within: Within = directly) -> Tried:
+def each(function: Callable[..., Any], built: Built, within: Within = directly, read: Read = plain) -> Tried:
     """Call once for every element of the arguments, which are lists of one length; return the list of what came back.
 
     So thousands of inputs are one case. The first exception ends it; what became of the elements is not looked at.
     """
     returned = within(partial(_each, function, built))
-    return Tried(Outcome(returned=plain(returned)))
+    return Tried(Outcome(returned=read(returned)))
+
+
+def _each_read(built: Built, read: Read) -> dict[str, Any]:
+    return {name: read(value) for name, value in built}
 
 
 def _each(function: Callable[..., Any], built: Built) -> list[Any]:

@@ -14,11 +14,13 @@ from functools import cache
 from typing import Any, Final, Literal
 
 from autograder.models import Opaque, Scalar, Tensor, Value
-from autograder.values import DTYPES, LARGE_INT, WIDTHS, in_64_bits
+from autograder.values import DTYPES, LARGE_INT, WIDTHS, encode, encode_numbers, in_64_bits
 
 MAX_ELEMENTS: Final = 2_000_000
 MAX_TEXT: Final = 200
 MAX_DEPTH: Final = 12
+_FEW: Final = 16
+"""Items up to which a list has no form of its own, whatever they are."""
 _ATOMS: Final = frozenset((bool, int, float, str, type(None)))
 _NAME_OF: Final = type.__dict__["__name__"].__get__
 _ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]{6,16}\b")
@@ -103,6 +105,20 @@ def plain(value: Any, depth: int = MAX_DEPTH) -> Value:
         raise
     except Exception as error:  # a subclass of Tensor may do anything
         return Opaque(type_name(value), f"its values cannot be read: {type_name(error)}")
+
+
+def encoded(value: Any, depth: int = MAX_DEPTH) -> Any:
+    """Return ``encode(plain(value))``; lists of numbers and tensors, which may be long, are read once and not twice."""
+    kind = type(value)
+    if depth and (kind is list or kind is tuple) and len(value) <= MAX_ELEMENTS:
+        if kind is list and (numbers := encode_numbers(value)) is not None:
+            return numbers
+        if len(value) <= _FEW:
+            items = [encoded(item, depth - 1) for item in value]
+            return items if kind is list else {"tuple": items}
+    elif depth and kind is dict and all(type(key) is str for key in value):
+        return {"dict": {key: encoded(item, depth - 1) for key, item in value.items()}}
+    return encode(plain(value, depth))
 
 
 def _plain_items(items: Any, depth: int) -> Value:

@@ -14,7 +14,7 @@ import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby, islice
-from operator import sub
+from operator import countOf, sub
 from typing import Any, Final
 
 from autograder.models import Opaque, Scalar, Tensor, Value
@@ -100,19 +100,33 @@ def encode(value: Value) -> Any:
     return {"opaque": [type(value).__name__, ""]}
 
 
+def encode_numbers(items: Sequence[Any]) -> Any:
+    """Return the JSON form of a long sequence of Python numbers of one kind; None where it is something else.
+
+    What is not looked at is whether ints have 64 bits: those that have more make it None, too.
+    """
+    if len(items) <= _SHORT or (kind := type(items[0])) not in _PACKS:
+        return None
+    return _packed(items, kind) if countOf(map(type, items), kind) == len(items) else None
+
+
 def _encode_items(items: Sequence[Value]) -> Any:
+    if (packed := encode_numbers(items)) is not None:
+        return packed
     kinds = set(map(type, items))
     if len(items) > _SHORT and kinds == {Scalar} and len({item.dtype for item in items}) == 1:
         return {"scalars": items[0].dtype, "data": _encode_items([item.value for item in items])}
-    kind = next(iter(kinds)) if len(kinds) == 1 else None
-    if len(items) <= _SHORT or kind not in _PACKS:
-        as_they_are = kinds <= _PLAIN and (float not in kinds or all(map(math.isfinite, items)))
-        return list(items) if as_they_are else [encode(item) for item in items]
+    as_they_are = kinds <= _PLAIN and (float not in kinds or all(map(math.isfinite, items)))
+    return list(items) if as_they_are else [encode(item) for item in items]
+
+
+def _packed(items: Sequence[Any], kind: type) -> Any:
+    """Return numbers of one kind in the shortest form; None where one is an integer beyond 64 bits."""
     code = _PACKS[kind]
     try:
         raw = struct.pack(f"<{len(items)}{code}", *items)
-    except struct.error:  # an integer beyond 64 bits
-        return [encode(item) for item in items]
+    except struct.error:
+        return None
     if (found := _encode_repeats(items, raw)) is not None:
         return found
     if kind is int and len(items) >= _LONG and (steps := _encode_steps(items)) is not None:
@@ -137,7 +151,8 @@ def _narrowed(items: Sequence[Value], raw: bytes, code: str) -> bytes | None:
 def _encode_repeats(items: Sequence[Value], raw: bytes) -> dict[str, Any] | None:
     """Return runs of equal items, or a cycle of different ones; None where neither pays."""
     runs = _long_runs(items, raw)
-    few = runs is not None and len(runs) <= _SHORT
+    # In a cycle no run is longer than it, unless all are equal.
+    few = runs is not None and (len(runs) <= _SHORT or len(runs) * _LONGEST_CYCLE <= len(items))
     if not few and len(items) >= _LONG and (length := _cycle(raw, len(items))) is not None:
         return {"cycle": [encode(item) for item in items[:length]], "count": len(items)}
     runs = runs or _packed_runs(items, raw)

@@ -133,7 +133,7 @@ def test_an_exception_of_the_second_reading_belongs_to_its_call(monkeypatch: pyt
             raise MemoryError
         return value
 
-    monkeypatch.setattr("autograder.scenarios.plain", plain)
+    monkeypatch.setattr("autograder.observations.plain", plain)
     first, second = observe(lambda x: x, calls("", {"x": 1}, {"x": 2}), "kept").outcomes
     assert (first.raised.type_name, second.raised.type_name) == ("MemoryError", "MemoryError")
 

@@ -13,7 +13,17 @@ from strategies import VALUES, tensors
 
 from autograder.checks import f32, patterns, tensor
 from autograder.models import Opaque, Scalar, Tensor
-from autograder.tensors import MAX_ELEMENTS, MAX_TEXT, build, exactly, overwrite, plain, type_name, without_address
+from autograder.tensors import (
+    MAX_ELEMENTS,
+    MAX_TEXT,
+    build,
+    encoded,
+    exactly,
+    overwrite,
+    plain,
+    type_name,
+    without_address,
+)
 from autograder.values import DTYPES, LARGE_INT, decode, encode, rounded
 
 EXTREMES = {
@@ -317,3 +327,42 @@ def test_overwriting_lengthens_every_list():
 
 def test_all_dtypes_have_their_torch_dtype():
     assert all(isinstance(getattr(torch, name), torch.dtype) for name in DTYPES)
+
+
+# ------------------------------------------------------------------------ read at once
+
+ODD: dict[str, Any] = {
+    "many of one kind": [2.0**-24 * n for n in range(5000)],
+    "many equal": [True] * 100_000,
+    "positions": [n for n in range(9000) if n % 7],
+    "ints and a large one": [*range(100), 2**70],
+    "a large one alone": 2**70,
+    "many large ones": [2**64] * 40,
+    "mixed numbers": [1, 2.0, True] * 20,
+    "a list of tensors": [torch.ones(3), torch.zeros(2, 2, dtype=torch.bfloat16)],
+    "many tensors": [torch.ones(2)] * 40,
+    "many of NumPy's": list(numpy.arange(40.0)),
+    "a few of NumPy's": list(numpy.arange(4.0, dtype="float16")),
+    "a view that needs a gradient": torch.arange(12.0, requires_grad=True)[::2],
+    "deep": [[[[[[[[[[[[[[1.0]]]]]]]]]]]]]],
+    "deep, and many": [[[[[[[[[[[[[[1.0]]]]]]]]]]]]] * 40],
+    "a tuple of many": (1.0,) * 40,
+    "a dict in a tuple": ({"a": [1.0, math.nan], "b": (None, "x" * 500)},),
+    "keys that are none": {1: 2.0},
+    "an object": [object, {"a": {1, 2}}],
+    "too many": [0.0] * (MAX_ELEMENTS + 1),
+    "a subclass": type("Mine", (list,), {})([1.0] * 40),
+    "nothing": [],
+}
+
+
+@pytest.mark.parametrize("value", ODD.values(), ids=ODD.keys())
+def test_read_at_once_it_is_what_it_is_in_two_steps(value: Any):
+    assert repr(encoded(value)) == repr(encode(plain(value)))
+    assert repr(encoded({"x": value}, 1)) == repr(encode(plain({"x": value}, 1)))
+
+
+@given(VALUES)
+def test_any_built_value_read_at_once_is_what_it_is_in_two_steps(value: Any):
+    built = build(value)
+    assert repr(encoded(built)) == repr(encode(plain(built)))

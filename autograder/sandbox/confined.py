@@ -33,8 +33,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from autograder import observations, scenarios, tensors, values
-from autograder.models import Cell, Observation
-from autograder.observations import encode_observation, observe_built
+from autograder.models import Cell
+from autograder.observations import observe_built
 from autograder.sandbox import cells, forbid, frames, huge, inner, landlock, leftovers
 from autograder.sandbox import ready as prepared
 from autograder.sandbox.cells import cell_of, entry_of, forbidden, parse, run
@@ -297,13 +297,12 @@ def _run_checks(sock: socket.socket, token: str, function: Any, checks: Sequence
                 break
 
 
-def _answer(sock: socket.socket, token: str, number: int, seen: Observation, hits: list[str]) -> None:
+def _answer(sock: socket.socket, token: str, number: int, seen: dict[str, Any], hits: list[str]) -> None:
     """Send the question's token, the answer's number and, after a mark, what was observed.
 
     The mark says whether a forbidden name was used; that one then comes first.
     """
-    data = encode_observation(seen)
-    what = b"!" + written([hits[0], data]) if hits else b"=" + written(data)
+    what = b"!" + written([hits[0], seen]) if hits else b"=" + written(seen)
     send_bytes(sock, f"{token}{number:06}".encode() + what)
 
 

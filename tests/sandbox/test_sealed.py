@@ -106,6 +106,7 @@ def test_the_observer_sees_the_same_when_it_is_sealed() -> None:
 
     copies = sealed([values, tensors, scenarios, observations])
     observe, encode = copies[observations.observe], copies[observations.encode_observation]
+    observe_built, prepare = copies[observations.observe_built], copies[scenarios.prepare]
 
     def answers(x: Any, y: Any) -> Any:
         print("here")
@@ -121,6 +122,8 @@ def test_the_observer_sees_the_same_when_it_is_sealed() -> None:
             sealed_one, plain_one = observe(answers, tried, name), observations.observe(answers, tried, name)
             assert sealed_one == plain_one
             assert encode(sealed_one) == observations.encode_observation(plain_one)
+            built = [prepare(arguments) for arguments in tried.calls]
+            assert repr(observe_built(answers, built, name)) == repr(encode(sealed_one))
 
 
 def test_hiding_takes_the_package_out_of_imports() -> None:
