@@ -139,6 +139,19 @@ def load(slug: str, root: Path | None = None) -> Exercise:
     )
 
 
+def version(slug: str, root: Path | None = None) -> str:
+    """Return the version of one exercise without reading the rest of it; CatalogError where a part is missing."""
+    root = root or course_root()
+    folder = root / "exercises" / slug
+    if not folder.is_dir():
+        raise CatalogError(
+            folder, 0, f"there is no exercise {slug!r}", f"There are: {', '.join(slugs(root)) or 'none'}"
+        )
+    matter, _, _ = _front_matter(folder / "statement.md")
+    parts = (folder / "starter.py", root / "solutions" / f"{slug}.py", folder / "checks.py")
+    return version_of(matter, *map(_read, parts))
+
+
 def version_of(*parts: str) -> str:
     """Return the hash of everything that can change a mark."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]

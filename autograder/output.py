@@ -55,8 +55,16 @@ class Output:
         """Return the path of a submission's graded notebook, which nbgrader's formgrader reads."""
         return self.folder / "autograded" / score.student / score.exercise / f"{score.exercise}.ipynb"
 
-    def write_pages(self, score: Score | Row, pages: tuple[str, str]) -> None:
-        """Write a submission's feedback page and graded notebook.
+    def has_pages(self, student: str, exercise: str) -> bool:
+        """Return whether the files of a submission are there."""
+        # Two looks by full name cost less than a listing of the folders between.
+        below = f"{student}/{exercise}/{exercise}"
+        if self.with_feedback and not os.path.exists(f"{self.folder}/feedback/{below}.html"):
+            return False
+        return os.path.exists(f"{self.folder}/autograded/{below}.ipynb")
+
+    def write(self, score: Score | Row, pages: tuple[str, str]) -> None:
+        """Write a submission's feedback page, where such are made, and its graded notebook.
 
         Raises:
             OSError: one cannot be written; the error names it.
@@ -66,14 +74,6 @@ class Output:
         else:  # one of an earlier run tells of another mark
             self.feedback(score).unlink(missing_ok=True)
         files.write(self.autograded(score), pages[1])
-
-    def has_pages(self, student: str, exercise: str) -> bool:
-        """Return whether the files of a submission are there."""
-        # Two looks by full name cost less than a listing of the folders between.
-        below = f"{student}/{exercise}/{exercise}"
-        if self.with_feedback and not os.path.exists(f"{self.folder}/feedback/{below}.html"):
-            return False
-        return os.path.exists(f"{self.folder}/autograded/{below}.ipynb")
 
     @property
     def report(self) -> Path:

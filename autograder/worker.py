@@ -96,7 +96,7 @@ class Station:
             pages = self._pages(self._output, plan, score, own, _bytes(work, submission))
             if self._writes:
                 with self.writing:
-                    self._output.write_pages(score, pages)
+                    self._output.write(score, pages)
                 pages = None
         return Done(task.number, row_of(score), without_texts(score), line, code_hash(submission, own), pages)
 

@@ -60,6 +60,7 @@ class Cluster:
         """Start a worker and wait until the scheduler has it; ``environment`` as ``dask_worker`` reads it."""
         log = f"worker{len(self.workers)}"
         added = ["--preload", str(TESTS / "dask_worker.py"), "--local-directory", str(self.folder), *arguments]
+        added += ["--host", self._protocol + "127.0.0.1"]
         if "--nthreads" not in arguments:
             added += ["--nthreads", "1"]
         worker = self._start("worker", self.address, *added, log=log, **environment)
@@ -107,7 +108,7 @@ class Cluster:
             env["AUTOGRADER_COURSE"] = str(self._course)
         with (self.folder / f"{log}.log").open("wb") as out:
             return subprocess.Popen(
-                [sys.executable, "-m", "dask", what, *arguments, *tls, "--no-dashboard"],
+                [sys.executable, "-m", "dask", what, *arguments, *tls, "--dashboard-address", "127.0.0.1:0"],
                 env=env,
                 cwd=self.folder,
                 stdin=subprocess.DEVNULL,

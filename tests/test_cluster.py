@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 import tiny_exercise
 from dask_cluster import Cluster
@@ -246,7 +247,7 @@ def test_no_worker_is_said_after_a_while_with_what_to_start(small: Cluster, plan
         graded(small, plan, tree, tmp_path / "out", wait=1.0)
     assert str(caught.value) == (
         f"no worker has come to the scheduler at {small.address} within 1 s; start some with "
-        f"`dask worker {small.address}` (--wait waits longer)"
+        f"`dask worker {small.address} --host 127.0.0.1` (--wait waits longer)"
     )
     assert not (tmp_path / "out").exists()
 
@@ -285,6 +286,23 @@ def test_who_can_read_along():
     assert {address: is_open(address) for address in told} == told
     assert is_open("tcp://10.0.0.1:1")
     assert is_open("tcp://grader.example.org:1")
+
+
+def test_a_cluster_that_is_started_as_the_readme_says_is_reached_from_this_machine_alone(small: Cluster):
+    text = (ROOT / "README.md").read_text()
+    for what in ("scheduler", "worker tcp://127.0.0.1:8786"):
+        (line,) = re.findall(rf"^\.venv/bin/dask {what} .*$", text, re.MULTILINE)
+        assert "--host 127.0.0.1" in line
+        assert "--dashboard-address 127.0.0.1:0" in line
+    small.add()
+    processes = [small.scheduler.pid, small.workers[0].pid, *below(small.workers[0].pid)]
+    open_to = {
+        connection.laddr.ip
+        for pid in processes
+        for connection in psutil.Process(pid).net_connections("tcp")
+        if connection.status == psutil.CONN_LISTEN
+    }
+    assert open_to == {"127.0.0.1"}
 
 
 # ---------------------------------------------------------------------------- certificates

@@ -27,7 +27,7 @@ def standing(slugs: Iterable[str]) -> dict[str, str]:
         "NumPy": _installed("numpy"),
         "IPython": _installed("ipython"),
         "the system": f"{sys.platform} on {platform.machine()}",
-        **{f"exercise {slug}": catalog.load(slug).version for slug in slugs},
+        **{f"exercise {slug}": catalog.version(slug) for slug in slugs},
     }
 
 

@@ -68,16 +68,18 @@ class Crew(WorkerPlugin):  # type: ignore[misc]
         self.halted = False
         """Whether no submission is begun any more."""
 
-    def start(self) -> tuple[str, ...]:
-        """Start the processes; return the layers around a submission once all are warm.
+    def start(self) -> None:
+        """Start the processes; they warm up while the caller goes on."""
+        for _ in range(self._count):
+            _send(self._start(), pickle.dumps(Layers()))
+
+    def warm(self) -> tuple[str, ...]:
+        """Return the layers around a submission, once all processes are warm.
 
         Raises:
             CourseError: they do not stand.
         """
-        hands = [self._start() for _ in range(self._count)]
-        for hand in hands:
-            _send(hand, pickle.dumps(Layers()))
-        for hand in hands:
+        for hand in list(self._all):
             answer = _unpacked(_receive(hand))
             if isinstance(answer, Fault):
                 raise CourseError(answer.text)
@@ -150,7 +152,11 @@ class Crew(WorkerPlugin):  # type: ignore[misc]
                 idle = len(self._free) == len(self._all) and time.monotonic() - self._called > IDLE_SECONDS
             if idle:
                 self.end()
-                worker.loop.add_callback(worker.plugins.pop, name, None)
+        worker.loop.add_callback(self._leave, worker, name)
+
+    def _leave(self, worker: Any, name: str) -> None:
+        if worker.plugins.get(name) is self:  # and not one that has taken its place
+            del worker.plugins[name]
 
     def _answer(self, hand: Hand, task: bytes) -> tuple[Hand, bytes]:
         """Return what a task came to, and the process that did it: one that dies is replaced, as the pool does."""
@@ -233,19 +239,21 @@ def enlist(run: str, wanted: Mapping[str, str], slugs: Sequence[str], walled: bo
         ``layers`` and ``count``.
     """
     worker = get_worker()
+    if walled and walls.bubblewrap() is None:
+        missing = "bubblewrap is missing there (apt-get install bubblewrap)"
+        return {"trouble": f"cannot confine strangers' code: {missing}"}
+    crew = Crew(worker.state.nthreads, walled=walled)
+    asyncio.run_coroutine_threadsafe(_add(worker, crew, run), worker.loop.asyncio_loop).result()
+    threading.Thread(target=crew.end_when_idle, args=(worker, _name(run)), daemon=True).start()
     try:
-        if differs := difference(standing(slugs), wanted):
-            return {"trouble": f"has {differs}; install the same on both"}
-        if walled and walls.bubblewrap() is None:
-            return {
-                "trouble": "cannot confine strangers' code: bubblewrap is missing there (apt-get install bubblewrap)"
-            }
-        crew = Crew(worker.state.nthreads, walled=walled)
-        asyncio.run_coroutine_threadsafe(_add(worker, crew, run), worker.loop.asyncio_loop).result()
-        threading.Thread(target=crew.end_when_idle, args=(worker, _name(run)), daemon=True).start()
-        return {"trouble": "", "layers": list(crew.start()), "count": worker.state.nthreads}
+        crew.start()
+        if not (differs := difference(standing(slugs), wanted)):
+            return {"trouble": "", "layers": list(crew.warm()), "count": worker.state.nthreads}
+        trouble = f"has {differs}; install the same on both"
     except (CourseError, OSError) as error:
-        return {"trouble": f"cannot grade: {sentence(error)}"}
+        trouble = f"cannot grade: {sentence(error)}"
+    crew.end()
+    return {"trouble": trouble}
 
 
 def brief(run: str, orders: bytes) -> str | None:

@@ -108,10 +108,10 @@ class Link:
 
     def tell(self, workers: Sequence[str], function: Callable[..., Any], run: str, seconds: float) -> None:
         """Call a function in the event loop of workers that may be at something; wait for it so long."""
-        if workers and self._client is not None and self._client.status == "running":
-            told = self._client.run(function, run, workers=list(workers), on_error="ignore")
-            with contextlib.suppress(Exception):
-                self._begin(asyncio.wait_for(told, seconds)).result(seconds + 1.0)
+        if workers and self._thread.is_alive():
+            told = self._begin(self._tell(list(workers), function, run, seconds))
+            with contextlib.suppress(Exception):  # whoever is not there need not be told
+                told.result(seconds + 1.0)
 
     def news(self, seconds: float) -> Iterable[News]:
         """Yield what there is; wait for it so long. An answer is let go of when the next is taken."""
@@ -193,7 +193,8 @@ class Link:
                 )
                 await wait([future])
             except (Exception, asyncio.CancelledError):
-                pass  # the next step says why
+                if self._over.is_set():
+                    return  # else the next step says why
             await self._room.acquire()
             try:
                 value = await self._client.gather(future)
@@ -203,6 +204,11 @@ class Link:
             self._room.release()
         else:
             self._news.put(Answer(tag, value, trouble))
+
+    async def _tell(self, workers: list[str], function: Callable[..., Any], run: str, seconds: float) -> None:
+        if self._client is not None and self._client.status == "running":
+            told = self._client.run(function, run, workers=workers, on_error="ignore")
+            await asyncio.wait_for(told, seconds)
 
     async def _call(self, tag: Hashable, worker: str, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
         assert self._client is not None

@@ -12,6 +12,7 @@ from itertools import count
 from typing import Any, Final, Literal, TypeAlias
 
 from autograder.cluster import crew
+from autograder.cluster.address import is_open
 from autograder.cluster.alike import standing
 from autograder.cluster.link import Link, Lost, Present
 from autograder.errors import CourseError
@@ -21,6 +22,8 @@ WARM_SECONDS: Final = 75.0
 """How long a worker that is there may take until its confined processes are warm."""
 _FAILURES: Final = 2
 """Chunks that a worker may fail at in a way that is none of a submission's."""
+_UNREAD: Final = "deserialization of the task graph"
+"""What Dask says where the scheduler lacks our code."""
 _END_SECONDS: Final = 20.0
 
 
@@ -241,6 +244,10 @@ class Members:
             return [] if trouble else self._given_back(member, tag[2], *value)
         if self._known.get(member.address) is not member:
             return []
+        if _UNREAD in trouble:
+            raise ClusterError(
+                f"the scheduler at {self._address} cannot read what the grader sends; start it in the same environment"
+            )
         if trouble:
             return self._leave_out(member, f"cannot run this grader ({trouble}); install the same packages there")
         if step == "enlist" and value["trouble"]:
@@ -311,7 +318,9 @@ class Members:
                 raise ClusterError(
                     f"the workers at {self._address} do not answer; if they are at other work, wait, or start more"
                 )
+            # Without it Dask's worker listens on every network, to whoever comes.
+            here = "" if is_open(self._address) or self._address.startswith("tls") else " --host 127.0.0.1"
             raise ClusterError(
                 f"no worker has come to the scheduler at {self._address} within {self._wait:.0f} s; start some with "
-                f"`dask worker {self._address}` (--wait waits longer)"
+                f"`dask worker {self._address}{here}` (--wait waits longer)"
             )

@@ -284,7 +284,7 @@ class _Stream(Generic[_R]):
         assert job.task is not None
         output = self._orders.output if self._orders is not None else None
         if output is not None and done.pages is not None:
-            output.write_pages(done.row, done.pages)
+            output.write(done.row, done.pages)
         job.result = self._arrived(job.task, replace(done, pages=None))
         job.task = None
 
