@@ -170,7 +170,12 @@ class Link:
         present: Any = None
         try:
             while True:
-                now = await asyncio.wait_for(client.nthreads(), _SILENT_SECONDS)
+                asked, since = asyncio.ensure_future(client.nthreads()), time.monotonic()
+                while not (await asyncio.wait([asked], timeout=_LOOK_SECONDS))[0]:
+                    # Dask would come back by itself, but has forgotten by then all that was asked.
+                    if client.status != "running" or time.monotonic() - since > _SILENT_SECONDS:
+                        raise TimeoutError("it does not answer")
+                now = asked.result()
                 if now != present:
                     self._news.put(Present(dict(now)))
                     present = now
