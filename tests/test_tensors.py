@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import assume, given
 from strategies import VALUES, tensors
 
 from autograder.checks import f32, patterns, tensor
@@ -364,5 +364,8 @@ def test_read_at_once_it_is_what_it_is_in_two_steps(value: Any):
 
 @given(VALUES)
 def test_any_built_value_read_at_once_is_what_it_is_in_two_steps(value: Any):
-    built = build(value)
+    try:
+        built = build(value)
+    except (OverflowError, RuntimeWarning):  # a number that NumPy's type does not hold
+        assume(False)
     assert repr(encoded(built)) == repr(encode(plain(built)))
