@@ -10,7 +10,7 @@ from typing import Final, Self
 
 from autograder import recorded
 from autograder.attempt import Cage
-from autograder.grading import judge_answer
+from autograder.grading import judge
 from autograder.models import Case, Cell, Check, CheckResult, Exercise, Observation
 from autograder.plan import Plan
 from autograder.recognize import Pattern
@@ -79,9 +79,12 @@ class Trials:
 
 def _one(cage: Cage, plan: Plan, name: str, source: str, others: list[tuple[str, Expectations]]) -> Verdict:
     cells = (Cell(1, source),)
-    runner = Runner(cage.take, cage.drop, cells, plan.exercise)
+    known = cage.known(plan)
+    runner = Runner(cage.take, cage.drop, cells, plan.exercise, questions=known.questions)
     try:
-        results, pattern = judge_answer(plan.exercise, plan.expectations, plan.patterns, runner.observe)
+        results, pattern, _ = judge(
+            plan.exercise, plan.expectations, plan.patterns, runner.answers, memory=known.memory
+        )
     finally:
         runner.close()
     # A check that fails on a fixed case fails whatever is drawn, so only the others can depend on luck.
