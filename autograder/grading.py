@@ -140,18 +140,6 @@ def _find(check: Check, case: Case, got: Observation, want: Observation) -> Foun
     return Found(mismatch, mark, other, got.ended, got.output)
 
 
-def judge_answer(
-    exercise: Exercise,
-    expectations: Expectations,
-    patterns: Mapping[str, Pattern],
-    observe: Observe,
-    only: str | None = None,
-) -> tuple[tuple[CheckResult, ...], Pattern]:
-    """As ``judge``, for cases that are run one by one; return the results and the pattern alone."""
-    results, pattern, _ = judge(exercise, expectations, patterns, one_by_one(observe), only)
-    return results, pattern
-
-
 def judge(
     exercise: Exercise,
     expectations: Expectations,

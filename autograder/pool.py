@@ -97,7 +97,7 @@ class Worker:
             self._process.wait()
 
 
-class _Job(Generic[_R]):
+class Job(Generic[_R]):
     """A job in the order of results; ``result`` is there once it is done."""
 
     __slots__ = ("lost", "result", "task")
@@ -223,8 +223,8 @@ class _Stream(Generic[_R]):
     ) -> None:
         self._pool, self._jobs, self._ask, self._arrived = pool, jobs, orders, arrived
         self._orders: Orders | None = None
-        self._line: deque[_Job[_R]] = deque()
-        self._open: dict[int, _Job[_R]] = {}
+        self._line: deque[Job[_R]] = deque()
+        self._open: dict[int, Job[_R]] = {}
         self._next: deque[Task] = deque()
         """Tasks that wait for a worker; those of one that died come first."""
         self._more, self._ending = True, False
@@ -273,11 +273,11 @@ class _Stream(Generic[_R]):
             self._more = False
         elif isinstance(job, Task):
             task = replace(job, number=next(self._pool._numbers))
-            self._open[task.number] = _Job(task)
+            self._open[task.number] = Job(task)
             self._line.append(self._open[task.number])
             self._next.append(task)
         else:
-            self._line.append(_Job(None, job))
+            self._line.append(Job(None, job))
 
     def _with_room(self, task: Task) -> Worker | None:
         """Return a worker that is free, else one that may have a small task ahead."""

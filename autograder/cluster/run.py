@@ -21,7 +21,7 @@ from typing import Final, Generic, Self, TypeVar
 from autograder.cluster.address import Certificates, checked, security
 from autograder.cluster.members import Back, Chunk, ClusterError, Graded, Left, Members
 from autograder.errors import CourseError
-from autograder.pool import ENDED_TWICE
+from autograder.pool import ENDED_TWICE, Job
 from autograder.tasks import Done, Fault, Orders, Task, unread
 
 CHUNK: Final = 32
@@ -128,15 +128,6 @@ class Cluster:
             raise
 
 
-class _Job(Generic[_R]):
-    """A job in the order of results; ``result`` is there once it is done."""
-
-    __slots__ = ("lost", "result", "task")
-
-    def __init__(self, task: Task | None, result: _R | None = None) -> None:
-        self.task, self.result, self.lost = task, result, 0
-
-
 class _Stream(Generic[_R]):
     """One pass over jobs."""
 
@@ -149,8 +140,8 @@ class _Stream(Generic[_R]):
     ) -> None:
         self._cluster, self._jobs, self._ask, self._arrived = cluster, jobs, orders, arrived
         self._orders: Orders | None = None
-        self._line: deque[_Job[_R]] = deque()
-        self._open: dict[int, _Job[_R]] = {}
+        self._line: deque[Job[_R]] = deque()
+        self._open: dict[int, Job[_R]] = {}
         self._numbers = count(1)
         self._next: deque[tuple[int, bytes]] = deque()
         """Tasks that wait for a worker, packed; those that one gave back come first."""
@@ -200,11 +191,11 @@ class _Stream(Generic[_R]):
                 self._more = False
             elif isinstance(job, Task):
                 task = replace(job, number=next(self._numbers))
-                self._open[task.number] = _Job(task)
+                self._open[task.number] = Job(task)
                 self._line.append(self._open[task.number])
                 self._push(self._next.append, task)
             else:
-                self._line.append(_Job(None, job))
+                self._line.append(Job(None, job))
 
     def _push(self, put: Callable[[tuple[int, bytes]], None], task: Task) -> None:
         packed = pickle.dumps(task)

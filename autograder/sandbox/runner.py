@@ -40,7 +40,7 @@ _GRACE_SECONDS: Final = 0.5
 
 
 class Runner:
-    """One submission's runs. ``observe`` is what the judge asks; ``close`` ends what is left."""
+    """One submission's runs. ``answers`` is what the judge asks, ``observe`` tries a case of one's own."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Runner:
         lost: int = 0,
         questions: Questions | None = None,
     ) -> None:
-        """Prepare; nothing runs before the first ``observe``.
+        """Prepare; nothing runs before the first case.
 
         Args:
             take: returns a warm zygote.
