@@ -12,7 +12,7 @@ from autograder.notebooks import is_untouched
 from autograder.plan import Plan
 from autograder.sandbox.questions import Questions, questions
 from autograder.sandbox.runner import Runner
-from autograder.sandbox.zygote import STUDENT, Limits, Zygote
+from autograder.sandbox.zygote import STUDENT, Limits, SandboxError, Zygote
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,7 @@ class Cage:
     ) -> None:
         """Start the process; it warms up while the caller goes on. ``many`` submissions are worth a slower start."""
         self._walled, self._preload, self._limits, self._many = walled, preload, limits, many
+        self._closed = False
         self.dropped = 0
         """How many processes were of no more use."""
         self._known: dict[tuple[int, int], Known] = {}
@@ -47,10 +48,19 @@ class Cage:
 
     def take(self) -> Zygote:
         """Return a warm zygote."""
-        if self._zygote is None:
-            self._zygote = self._start()
-        self._zygote.ready()
-        return self._zygote
+        zygote = self._zygote
+        if zygote is None and not self._closed:
+            zygote = self._zygote = self._start()
+        try:
+            if zygote is not None:
+                zygote.ready()
+        except (SandboxError, OSError, ValueError):  # of a handle that was closed under it
+            if not self._closed:
+                raise
+        if self._closed or zygote is None:
+            self.drop()  # it may have been started in this moment
+            raise SandboxError("the confined process was ended")
+        return zygote
 
     def _start(self) -> Zygote:
         return Zygote(walled=self._walled, preload=self._preload, limits=self._limits, many=self._many)
@@ -61,6 +71,11 @@ class Cage:
         if zygote is not None:
             self.dropped += 1
             zygote.close()
+
+    def close(self) -> None:
+        """End the zygote for good, from any thread: who is at work with it meets a SandboxError."""
+        self._closed = True
+        self.drop()
 
     def layers(self) -> tuple[str, ...]:
         """Return the layers around a submission."""

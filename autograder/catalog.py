@@ -22,7 +22,7 @@ import hashlib
 import os
 import re
 import runpy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -87,13 +87,19 @@ def slugs(root: Path | None = None) -> tuple[str, ...]:
     return tuple(sorted(p.name for p in folder.iterdir() if p.is_dir() and not p.name.startswith((".", "_"))))
 
 
-def load_all(root: Path | None = None) -> dict[str, Exercise]:
-    """Return every exercise by slug; CatalogError for the first fault."""
-    return {slug: load(slug, root) for slug in slugs(root)}
+def load_all(root: Path | None = None, *, parse_answers: bool = True) -> dict[str, Exercise]:
+    """Return every exercise by slug; CatalogError for the first fault. ``parse_answers`` is as for ``load``."""
+    return {slug: load(slug, root, parse_answers=parse_answers) for slug in slugs(root)}
 
 
-def load(slug: str, root: Path | None = None) -> Exercise:
-    """Return one exercise, read and validated; CatalogError names file, line and mend of the first fault."""
+def load(slug: str, root: Path | None = None, *, parse_answers: bool = True) -> Exercise:
+    """Return one exercise, read and validated; CatalogError names file, line and mend of the first fault.
+
+    Args:
+        slug: its name.
+        root: of the course; see ``course_root``.
+        parse_answers: whether its dozens of known answers must be Python. Who only grades does without.
+    """
     root = root or course_root()
     folder = root / "exercises" / slug
     if not folder.is_dir():
@@ -114,7 +120,8 @@ def load(slug: str, root: Path | None = None) -> Exercise:
     for path, source in ((folder / "starter.py", starter), (root / "solutions" / f"{slug}.py", solution)):
         _defines(path, source, entry_name)
     checks, misconceptions = _checks(folder / "checks.py")
-    wrong = _answers(folder / "wrong", checks, misconceptions)
+    read = _python if parse_answers else _read
+    wrong = _answers(folder / "wrong", checks, misconceptions, read)
     return Exercise(
         slug=slug,
         folder=folder,
@@ -133,7 +140,7 @@ def load(slug: str, root: Path | None = None) -> Exercise:
         checks=checks,
         misconceptions=misconceptions,
         wrong=wrong,
-        right=_right_answers(folder / "right"),
+        right=_right_answers(folder / "right", read),
         version=version_of(matter, starter, solution, checks_source),
         stretch=front.get("stretch", False),
     )
@@ -294,14 +301,17 @@ def _unique(path: Path, what: str, names: list[str]) -> None:
 
 
 def _answers(
-    folder: Path, checks: tuple[Check, ...], misconceptions: Mapping[str, Misconception]
+    folder: Path,
+    checks: tuple[Check, ...],
+    misconceptions: Mapping[str, Misconception],
+    read: Callable[[Path], str],
 ) -> tuple[Answer, ...]:
     known = {check.id for check in checks} | {"forbids"}
     paths = _files(folder)
     names = {path.stem for path in paths}
     answers = []
     for path in paths:
-        source = _python(path)
+        source = read(path)
         first, second = [*source.splitlines(), "", ""][:2]
         match = _CAUGHT.match(first)
         if match is None:
@@ -324,10 +334,10 @@ def _answers(
     return tuple(answers)
 
 
-def _right_answers(folder: Path) -> tuple[Answer, ...]:
+def _right_answers(folder: Path, read: Callable[[Path], str]) -> tuple[Answer, ...]:
     answers = []
     for path in _files(folder):
-        source = _python(path)
+        source = read(path)
         if not _RIGHT.match([*source.splitlines(), ""][0]):
             raise CatalogError(path, 1, "the first line does not say how it is built", "Write `# right: <how>`")
         answers.append(Answer(path.stem, path, source))

@@ -9,17 +9,21 @@ another process, or not at all where the work is unchanged.
 from __future__ import annotations
 
 import difflib
+import functools
 import hashlib
 import io
 import os
 import re
+import stat
 import tokenize
+import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from autograder.choice import choose, is_archive, listed, plain, time_notes, visible
 from autograder.errors import CourseError
 from autograder.models import Cell, Submission
 from autograder.notebooks import Unreadable, read_notebook
@@ -29,13 +33,11 @@ _SHAPE: Final = "<student>/<exercise>/<exercise>.ipynb"
 _NEW_COPY: Final = "hand in a new copy, saved in Jupyter"
 _ID_LENGTH: Final = 128
 """The gradebook's column for a student takes no more; a folder's name may be longer once its characters are escaped."""
-_WORK: Final = (".ipynb", ".py", ".zip")
+_WORK: Final = (".ipynb", ".py")
 _ASCII: Final = "".join(map(chr, range(32, 127))).replace("\\", "") + "\\n.xn--maana-pta"
 """Codecs that read this otherwise, as punycode does, can neither hold source code nor be trusted to be fast."""
 _CODE: Final = 2**20
 """Characters of a Python file; a notebook's code has the same limit."""
-_NAMED: Final = 5
-"""How many names a sentence lists before it only counts."""
 
 
 class CollectError(CourseError, ValueError):
@@ -82,7 +84,9 @@ def read_handed(handed: Handed) -> Submission:
     """
     path, student, slug = handed.path, handed.student, handed.exercise
     if handed.trouble:
-        return Submission(student, slug, path, content_hash=handed.digest, unreadable=handed.trouble)
+        return Submission(
+            student, slug, path, content_hash=handed.digest, unreadable=handed.trouble, notes=handed.notes
+        )
     where = "/".join(map(shown, path.parts[-3:]))
     return _submission(handed.data, path, student, slug, where, handed.notes, handed.digest)
 
@@ -118,7 +122,7 @@ def unknown_folders(tree: Path, slugs: Sequence[str]) -> list[str]:
     other assignments are normal and not mentioned.
 
     Raises:
-        CollectError: the tree is none.
+        CollectError: the tree is none, or is that of one student.
     """
     return survey(tree, slugs)[0]
 
@@ -134,29 +138,66 @@ def survey(
         skipped: whether the submissions of a folder of that name are not counted.
 
     Raises:
-        CollectError: the tree is none.
+        CollectError: the tree is none, or is that of one student.
     """
     sentences, idle, count = _stray_files(tree), [], 0
-    plain, known = {slug: _plain(slug) for slug in slugs}, frozenset(slugs)
+    forms, known = {slug: plain(slug) for slug in slugs}, frozenset(slugs)
+    someone, own = False, set()
     for student, name in _students(tree):
         folder = os.path.join(tree, name)
         names = _names(folder)
         found = _exercises(folder, names, slugs)
         count += 0 if skipped(name) else len(found)
+        someone = someone or bool(found)
+        if name in known and any(each.lower().endswith((".ipynb", ".py")) for each in names or ()):
+            own.add(name)
         if os.path.islink(folder):
             sentences.append(f"{shown(name)}: a symbolic link, which is not followed; put the folder itself there.")
         elif name in known:
             sentences.append(f"{name}: an exercise's folder where a student's belongs; the tree's shape is {_SHAPE}.")
         elif not found or names is None or not known.issuperset(names):
-            near = list(_near_misses(tree / name, names, plain))
+            near = list(_near_misses(tree / name, names, forms))
             sentences += near
             if not near and not found:
                 idle.append(student)
+    if own and not someone:
+        what = ", ".join(slug for slug in slugs if slug in own)
+        raise CollectError(
+            f"{shown(str(tree))}: this looks like one student's folder, for it holds {what}; give the folder above it"
+        )
     if hidden := _hidden(tree, slugs):
-        sentences.append(f"Not graded, because a folder's name begins with a dot; rename it: {_listed(hidden)}.")
+        sentences.append(f"Not graded, because a folder's name begins with a dot; rename it: {listed(hidden)}.")
     if idle:
-        sentences.append(f"No exercise that is graded ({_listed(slugs)}) in the folder of: {_listed(idle)}.")
+        sentences.append(f"No exercise that is graded ({listed(slugs)}) in the folder of: {listed(idle)}.")
     return sentences, count
+
+
+def lookalikes(tree: Path) -> list[str]:
+    """Return one sentence on the students' folders whose names look the same and are not; none where there are none.
+
+    Two such names differ in how a letter is composed (é is one character, or an e and an accent), or in blanks.
+
+    Raises:
+        CollectError: the tree is none.
+    """
+    names = [name for _, name in _students(tree)]
+    # Of two names that look alike, at least one is not what it looks like: nearly all are, and cost a comparison.
+    alike: dict[str, list[str]] = {look: [] for name in names if (look := _look(name)) != name}
+    for name in names if alike else ():
+        if (look := _look(name)) in alike:
+            alike[look].append(name)
+    groups = [" and ".join(map(ascii, found)) for found in alike.values() if len(found) > 1]
+    if not groups:
+        return []
+    return [
+        f"Folders whose names look the same are different students: {listed(groups)}; where they are one, put the work "
+        "into one of them."
+    ]
+
+
+def _look(name: str) -> str:
+    """Return a name in the one form that all names have that look like it."""
+    return " ".join(name.split()) if name.isascii() else " ".join(unicodedata.normalize("NFC", name).split())
 
 
 # -------------------------------------------------------------------------- the tree
@@ -167,7 +208,7 @@ def _students(tree: Path) -> list[tuple[str, str]]:
     want = f"give the folder that holds {_SHAPE}"
     try:
         with os.scandir(tree) as entries:
-            names = [entry.name for entry in entries if _visible(entry.name) and _may_be_student(entry)]
+            names = [entry.name for entry in entries if visible(entry.name) and _may_be_student(entry)]
     except FileNotFoundError:
         raise CollectError(f"{shown(str(tree))}: there is no such folder; {want}") from None
     except NotADirectoryError:
@@ -180,28 +221,29 @@ def _students(tree: Path) -> list[tuple[str, str]]:
     return sorted((_student_id(name), name) for name in names)
 
 
-def _visible(name: str) -> bool:
-    return not name.startswith(".")  # .git, .ipynb_checkpoints, .DS_Store, ._copies of macOS
-
-
 def _may_be_student(entry: os.DirEntry[str]) -> bool:
     return entry.is_symlink() or entry.is_dir()
 
 
 def _stray_files(tree: Path) -> list[str]:
     try:
-        names = sorted(name for name in os.listdir(tree) if _visible(name))
+        names = sorted(name for name in os.listdir(tree) if visible(name))
     except OSError:
         return []  # the students' listing says it better
-    stray = [name for name in names if name.lower().endswith(_WORK) and (tree / name).is_file()]
-    why = f"a file among the students' folders is not graded; its place is {_SHAPE}."
-    return [f"{shown(name)}: {why}" for name in stray]
+    stray = [name for name in names if (name.lower().endswith(_WORK) or is_archive(name)) and (tree / name).is_file()]
+    return [f"{shown(name)}: {_stray(name)}" for name in stray]
+
+
+def _stray(name: str) -> str:
+    if is_archive(name):
+        return f"an archive among the students' folders is not graded; unpack it into {_SHAPE}."
+    return f"a file among the students' folders is not graded; its place is {_SHAPE}."
 
 
 def _hidden(tree: Path, slugs: Sequence[str]) -> list[str]:
     """Return the folders that are left alone for their names, although they hold what would be graded."""
     try:
-        names = sorted(name for name in os.listdir(tree) if not _visible(name))
+        names = sorted(name for name in os.listdir(tree) if not visible(name))
     except OSError:
         return []  # the students' listing says it better
     return [shown(name) for name in names if _handed(os.path.join(tree, name), slugs)]
@@ -212,25 +254,24 @@ def _near_misses(folder: Path, listed: Collection[str] | None, slugs: Mapping[st
 
     What cannot be ``listed`` is passed over: reading it will say what is wrong.
     """
-    names = sorted(filter(_visible, listed or ()))
-    plain = {form: slug for slug, form in slugs.items() if slug not in names}
+    names = sorted(filter(visible, listed or ()))
+    forms = {form: slug for slug, form in slugs.items() if slug not in names}
     for name in names:
         stem, suffix = _split(name)
-        for close in difflib.get_close_matches(_plain(stem), plain, 1, 0.8) if name not in slugs else ():
-            slug, place = plain[close], f"{shown(folder.name)}/{shown(name)}"
+        for close in difflib.get_close_matches(plain(stem), forms, 1, 0.8) if name not in slugs else ():
+            slug, place = forms[close], f"{shown(folder.name)}/{shown(name)}"
             if (folder / name).is_dir():
                 yield f"{place}: a folder of this name is not graded; rename it to {slug}."
             elif suffix:
                 yield f"{place}: a file outside its folder is not graded; move it to {slug}/{slug}{suffix}."
+        if is_archive(name) and not slugs.keys() & set(names) and (folder / name).is_file():
+            place = f"{shown(folder.name)}/{shown(name)}"
+            yield f"{place}: an archive is not graded; unpack it into {shown(folder.name)}/<exercise>/<exercise>.ipynb."
 
 
 def _split(name: str) -> tuple[str, str]:
     stem, suffix = os.path.splitext(name)
     return (stem, suffix.lower()) if suffix.lower() in (".ipynb", ".py") else (name, "")
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[\W\d_]+", "", name).casefold()
 
 
 # ------------------------------------------------------------------------ submissions
@@ -288,30 +329,26 @@ def _may_be_there(path: str) -> bool:
 def _collected(tree: Path, name: str, student: str, slug: str, parent: int) -> Handed:
     """Read one submission; ``parent`` is the descriptor of the student's folder."""
     file, where = f"{slug}.ipynb", [shown(name), slug]
+    notes: tuple[str, ...] = ()
     try:
         with open_folder(slug, parent) as folder:
-            file, notes = _choose(os.listdir(folder), slug)
+            names = os.listdir(folder)
+            notes = time_notes(names, folder)
+            file, more = choose(names, slug, functools.partial(_is_folder, parent=folder))
+            notes = (*more, *notes)
             where.append(shown(file))
             data = read_bytes(file, folder)
     except (OSError, Refused) as error:
-        return Handed(student, slug, Path(tree, name, slug, file), trouble=_sentence("/".join(where), trouble(error)))
+        why = _sentence("/".join(where), trouble(error))
+        return Handed(student, slug, Path(tree, name, slug, file), notes=notes, trouble=why)
     return Handed(student, slug, Path(tree, name, slug, file), data, hashlib.sha256(data).hexdigest(), notes)
 
 
-def _choose(names: Sequence[str], slug: str) -> tuple[str, tuple[str, ...]]:
-    """Return the file to grade, of those in a submission's folder, and a note where it is not the obvious one."""
-    notebook, script = f"{slug}.ipynb", f"{slug}.py"
-    if notebook in names:
-        return notebook, (f"{notebook} was graded; {script} beside it was not read",) if script in names else ()
-    if script in names:
-        return script, ()
-    found = sorted(name for name in names if _visible(name) and name != "timestamp.txt")
-    others = [name for name in found if name.lower().endswith(".ipynb")]
-    if len(others) == 1:
-        return others[0], (f"there is no {notebook}; {shown(others[0])} was graded in its place",)
-    if not found:
-        raise Refused(f"the folder is empty; put {notebook} into it")
-    raise Refused(f"there is no {notebook}, only {_listed(map(shown, others or found))}; rename the one to grade")
+def _is_folder(name: str, parent: int) -> bool:
+    try:
+        return stat.S_ISDIR(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
+    except OSError:
+        return False
 
 
 def _submission(
@@ -321,15 +358,17 @@ def _submission(
         cells, more = _python(data) if path.suffix.lower() == ".py" else _notebook(data)
     except Unreadable as error:
         mend = "" if ";" in str(error) else f"; {_NEW_COPY}"
-        return _unread(path, student, slug, f"{error}{mend}", where, digest)
+        return _unread(path, student, slug, f"{error}{mend}", where, digest, notes)
     except Exception as error:  # a fault of ours must not stop the class
         trouble = f"the reader failed on it ({type(error).__name__}: {error}); {_NEW_COPY}"
-        return _unread(path, student, slug, trouble, where, digest)
+        return _unread(path, student, slug, trouble, where, digest, notes)
     return Submission(student, slug, path, cells, digest, notes=(*notes, *more))
 
 
-def _unread(path: Path, student: str, slug: str, trouble: str, where: str, digest: str = "") -> Submission:
-    return Submission(student, slug, path, content_hash=digest, unreadable=_sentence(where, trouble))
+def _unread(
+    path: Path, student: str, slug: str, trouble: str, where: str, digest: str = "", notes: tuple[str, ...] = ()
+) -> Submission:
+    return Submission(student, slug, path, content_hash=digest, unreadable=_sentence(where, trouble), notes=notes)
 
 
 def _sentence(where: str, trouble: str) -> str:
@@ -390,9 +429,3 @@ def _student_id(name: str) -> str:
         return printable
     digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:12]
     return f"{printable.encode()[: _ID_LENGTH - 16].decode(errors='ignore')}...{digest}"
-
-
-def _listed(names: Iterable[str]) -> str:
-    known = list(names)
-    more = len(known) - _NAMED
-    return ", ".join(known[:_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -6,6 +6,7 @@ Records are long, and most of a class is unchanged from one run to the next: the
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
@@ -16,6 +17,7 @@ from autograder.report.records import KEYS
 Key: TypeAlias = tuple[str, str]
 """Student and exercise."""
 _CHANCE: Final[frozenset[CheckStatus]] = frozenset(("timeout", "memory", "crashed"))
+_UNTRIED: Final[frozenset[CheckStatus]] = frozenset(("not_run",))
 _ALIKE: Final = 2
 """Runs in a row after which a crash that was the very same in each counts as the code's own."""
 
@@ -53,6 +55,15 @@ class Known:
         return self.content_hash == content_hash and self.terms == terms
 
 
+def chance(statuses: Iterable[CheckStatus]) -> frozenset[CheckStatus]:
+    """Return which statuses of a submission's checks may have to do with what else the machine did.
+
+    That a check was not run is a consequence of one that ended badly; where none did, time or a process was lost.
+    """
+    found = frozenset(statuses)
+    return found & _CHANCE or found & _UNTRIED
+
+
 class Reader:
     """Makes ``Known`` of lines; what many have in common is held once."""
 
@@ -86,13 +97,13 @@ class Reader:
             terms = self._terms.get(texts[3:])
             if terms is None:
                 terms = self._terms[texts[3:]] = Terms(data["version"], data["seed_id"], Reference(**data["reference"]))
-            chance = _CHANCE & {check["status"] for check in data["checks"]}
+            ended = chance(check["status"] for check in data["checks"]) if data["status"] == "graded" else frozenset()
             known = Known(
                 terms,
                 digest,
                 data["status"] == "unreadable",
                 "bubblewrap" in sandbox if sandbox else None,
-                not chance or (chance == {"crashed"} and crashes >= _ALIKE),
+                not ended or (ended == {"crashed"} and crashes >= _ALIKE),
                 start,
                 length,
             )

@@ -22,18 +22,21 @@ from typing import Any, Final, Protocol, Self
 from sqlalchemy import Connection, Engine, Select, event, exists, or_, select
 
 from autograder.gradebook_cells import prepare
-from autograder.gradebook_db import GradebookError as GradebookError
 from autograder.gradebook_db import (
+    DamagedGradebookError,
     clean,
     create_or_check,
     expect_gradebook,
+    expect_whole,
     expect_writable,
     file_of,
     name_of,
     open_engine,
     transaction,
 )
+from autograder.gradebook_db import GradebookError as GradebookError
 from autograder.gradebook_db import url_of as url_of
+from autograder.gradebook_final import given
 from autograder.gradebook_rows import Marked, Place, write_rows
 from autograder.gradebook_seen import Watch, file_fingerprint, server_fingerprint
 from autograder.gradebook_server import claim, keep_writers_out
@@ -82,6 +85,7 @@ class GradebookWriter:
         self._session: Connection | None = None
         self._before_change = before_change
         self._changed = False
+        self._written = False
         self._file: Path | None = None
         self._identity: tuple[int, int] | None = None
         self._alone = False
@@ -99,6 +103,7 @@ class GradebookWriter:
                 event.listen(engine, "after_cursor_execute", self._count)
                 claim(self._session)
             with self._transaction() as connection:
+                expect_whole(connection)
                 create_or_check(connection)
                 self._note_version(connection)
                 if self._session is not None:
@@ -231,9 +236,12 @@ class GradebookWriter:
                     write_rows(connection, used, chunk, known)
                 if self._others is not None:
                     self._others.note(connection)
-        except BaseException:
+        except BaseException as error:
             self._alone = False  # what was counted was not written
+            if isinstance(error, DamagedGradebookError) and self._written:
+                raise DamagedGradebookError(error.path, error.said, changed=True) from None
             raise
+        self._written = True
         self._expect_in_place()
 
     def look_again(self, scores: Iterable[Keyed]) -> dict[Key, tuple[str, ...]]:
@@ -253,6 +261,30 @@ class GradebookWriter:
             return {}
         places = (((score.student, score.exercise), self._place(score)) for score in scores)
         return {key: tuple(found[place]) for key, place in places if place in found}
+
+    def final_scores(self, scores: Iterable[Keyed]) -> dict[int, float]:
+        """Return what the gradebook holds for the scores that are not what our checks alone make of them.
+
+        These are the submissions that a human gave points or extra credit, that nbgrader took a late penalty from, or
+        whose instructor's own cells have points.
+
+        Returns:
+            By the place of a score, of several for one student and exercise that of the last: all points of the
+            submission, manual before automatic, with extra credit, less a late penalty, and not below 0, as
+            ``read_scores``.
+
+        Raises:
+            GradebookError: the database refuses.
+        """
+        found: dict[int, float] = {}
+        places: dict[Place, int] = {}
+        with self._transaction(writing=False) as connection:
+            for student, exercise, final in given(connection, self._exercises):
+                # Most classes have none, and pay nothing for this.
+                places = places or {self._place(score): n for n, score in enumerate(scores)}
+                if (n := places.get((student, exercise))) is not None:
+                    found[n] = final
+        return found
 
     def _place(self, score: Keyed) -> Place:
         student = clean(score.student)

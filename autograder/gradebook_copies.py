@@ -1,11 +1,13 @@
-"""Copies of a gradebook, made before a run changes it: ``backups/gradebook.<n>.db``, the highest the latest."""
+"""Copies of a gradebook, made before a run changes it: ``backups/gradebook.<n>.db``, the highest the latest.
+
+Where a gradebook is gone and a new one is made, the latest copy with a human's marks is kept, see ``gradebook_rescue``.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import filecmp
 import os
-import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -14,8 +16,8 @@ from urllib.parse import quote
 
 from autograder import files
 from autograder.gradebook_db import WAIT_S, GradebookError
+from autograder.gradebook_rescue import FOLDER, copies_of
 
-FOLDER: Final = "backups"
 KEPT: Final = 3
 """How many copies are kept."""
 
@@ -40,40 +42,30 @@ def copy_gradebook(path: Path) -> Path | None:
         return None
     folder = path.parent / FOLDER
     files.sweep(folder, below=False)
-    numbers = _numbers(folder, path)
-    latest = max(numbers, default=0)
-    target = _copy_of(folder, path, latest + 1)
+    copies = copies_of(path)
+    passing = [copy for copy in copies if not copy.kept]
+    number = copies[0].number + 1 if copies else 1
+    target = folder / f"{path.stem}.{number}{path.suffix}"
     source = "file:" + quote(os.fsencode(path.absolute())) + "?mode=ro"
     try:
         with (
             files.replacing(target, durable=True) as (_, aside),
             closing(sqlite3.connect(source, uri=True, timeout=WAIT_S)) as ours,
-            closing(sqlite3.connect(aside, isolation_level=None)) as copy,
+            closing(sqlite3.connect(aside, isolation_level=None)) as theirs,
         ):
-            ours.backup(copy)
-            copy.close()
-            if latest and filecmp.cmp(aside, _copy_of(folder, path, latest), shallow=False):
+            ours.backup(theirs)
+            theirs.close()
+            if passing and filecmp.cmp(aside, passing[0].path, shallow=False):
                 raise _Same
     except _Same:
-        return _copy_of(folder, path, latest)
+        return passing[0].path
     except (OSError, sqlite3.Error) as error:
         why = getattr(error, "strerror", None) or error
         raise GradebookError(
             f"{target}: the gradebook could not be copied before it is changed ({why}), so it was not changed; "
             "make room, or make the folder writable, then run this again"
         ) from None
-    for number in sorted(numbers)[: max(0, len(numbers) + 1 - KEPT)]:
+    for copy in passing[KEPT - 1 :]:
         with contextlib.suppress(FileNotFoundError):
-            _copy_of(folder, path, number).unlink()
+            copy.path.unlink()
     return target
-
-
-def _copy_of(folder: Path, path: Path, number: int) -> Path:
-    return folder / f"{path.stem}.{number}{path.suffix}"
-
-
-def _numbers(folder: Path, path: Path) -> list[int]:
-    pattern = re.compile(re.escape(path.stem) + r"\.([0-9]{1,9})" + re.escape(path.suffix))
-    with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
-        return [int(found[1]) for entry in entries if (found := pattern.fullmatch(entry.name))]
-    return []

@@ -30,6 +30,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from autograder.errors import CourseError
+from autograder.gradebook_rescue import CHECK, copies_of, is_damaged, trouble_in, way_back
 from autograder.gradebook_tables import ALEMBIC, ALEMBIC_HEAD, CODE, GRADE, METADATA, OURS
 from autograder.untrusted_files import shown
 
@@ -39,6 +40,27 @@ WAIT_S: Final = 10.0
 
 class GradebookError(CourseError, RuntimeError):
     """The gradebook cannot be opened or written; one sentence says why."""
+
+
+class DamagedGradebookError(GradebookError):
+    """The gradebook's file is damaged, or no database; the sentence says how a copy of it comes back."""
+
+    same_command_helps = False
+
+    def __init__(self, path: Path, said: str, *, changed: bool = False) -> None:
+        """Say what is wrong.
+
+        Args:
+            path: the file.
+            said: what SQLite says of it.
+            changed: whether scores were written to it before the damage was met.
+        """
+        self.path, self.said = path, said
+        then = "the last scores may not be in it" if changed else "nothing was changed"
+        what = f"the gradebook is damaged ({said}), and {then};"
+        if _NO_DATABASE in said and not changed and not copies_of(path):
+            what = "this file is no database; choose another gradebook (nothing was changed). If it was one:"
+        super().__init__(f"{shown(str(path))}: {what} {way_back(path)}")
 
 
 def url_of(path: Path) -> str:
@@ -104,7 +126,30 @@ def transaction(database: Engine | Connection, *, writing: bool = True) -> Itera
                 connection.exec_driver_sql("BEGIN IMMEDIATE")  # waits here for other writers, and not half-way
             yield connection
     except SQLAlchemyError as error:
-        raise GradebookError(_trouble(database.engine, error)) from None
+        raise _error(database.engine, error) from None
+    except (ValueError, LookupError) as error:
+        if (said := _damage(database.engine, error)) and (path := file_of(database.engine)):
+            raise DamagedGradebookError(path, said) from None
+        raise
+
+
+def _error(engine: Engine, error: SQLAlchemyError) -> GradebookError:
+    path, said = file_of(engine), _said(error)
+    if path is not None and _DAMAGE.search(said):
+        return DamagedGradebookError(path, said)
+    if path is not None and not any(re.search(sign, said) for sign in _TROUBLES) and is_damaged(path):
+        return DamagedGradebookError(path, said)
+    return GradebookError(_trouble(engine, error))
+
+
+def _damage(engine: Engine, error: Exception) -> str:
+    """Return what Python made of a damaged file: a text that is none, a row that an index alone has; else ""."""
+    path = file_of(engine)
+    if path is None:
+        return ""
+    if isinstance(error, UnicodeDecodeError) or _ODD.search(str(error)):
+        return "a value in it cannot be read"
+    return "what is in it does not fit together" if is_damaged(path) else ""
 
 
 @contextmanager
@@ -118,8 +163,12 @@ _TROUBLES: Final = {
     "disk is full": "the disk is full; make room, then run this again",
     "unable to open": "the gradebook cannot be opened; its folder must exist and be writable",
     "readonly": "the gradebook cannot be written; make the file and its folder writable",
-    "not a database": "this file is no database; choose another gradebook",
 }
+_NO_DATABASE: Final = "not a database"
+_ODD: Final = re.compile("parse (date|time)|defined enum values")
+"""What SQLAlchemy says of a value that is none of its column's."""
+_DAMAGE: Final = re.compile(rf"malformed|{_NO_DATABASE}|Could not decode|unsupported file format")
+"""What SQLite and Python's library say of a damaged file."""
 _NO_SERVER: Final = "no server answers there ({said}); start it, or mend the URL"
 _NOT_ALLOWED: Final = "this user may not write there ({said}); grant it, or choose another user"
 _LOST: Final = "the connection to the server was lost ({said}); run this again"
@@ -140,13 +189,17 @@ _SERVER_TROUBLES: Final = {
 
 
 def _trouble(engine: Engine, error: SQLAlchemyError) -> str:
-    lines = str(getattr(error, "orig", None) or error).splitlines() or [type(error).__name__]
     server = engine.dialect.name == "postgresql"
-    said = re.sub(r"^.*\b(?:FATAL|ERROR): +", "", lines[0])  # less what its library puts before it
+    said = re.sub(r"^.*\b(?:FATAL|ERROR): +", "", _said(error))  # less what its library puts before it
     for sign, sentence in (_SERVER_TROUBLES if server else _TROUBLES).items():
         if re.search(sign, said):
             return f"{name_of(engine)}: {sentence.format(wait=WAIT_S, said=said)}"
     return f"{name_of(engine)}: the gradebook cannot be used ({said})"
+
+
+def _said(error: SQLAlchemyError) -> str:
+    lines = str(getattr(error, "orig", None) or error).splitlines()
+    return lines[0] if lines else type(error).__name__
 
 
 _SECRETS: Final = ("password", "passfile", "sslpassword")
@@ -158,6 +211,11 @@ def name_of(engine: Engine) -> str:
         return shown(engine.url.difference_update_query(_SECRETS).render_as_string(hide_password=True))
     path = file_of(engine)
     return shown(str(path)) if path else "the gradebook in memory"
+
+
+def name_of_url(url: str) -> str:
+    """Return what a message calls the database of a URL; GradebookError where it is none."""
+    return name_of(open_engine(url))
 
 
 def file_of(engine: Engine) -> Path | None:
@@ -178,6 +236,16 @@ def create_or_check(connection: Connection) -> None:
     METADATA.create_all(connection)
     OURS.create_all(connection)
     connection.execute(insert(ALEMBIC).values(version_num=ALEMBIC_HEAD))
+
+
+def expect_whole(connection: Connection) -> None:
+    """Raise DamagedGradebookError where an SQLite file is damaged: what is written to one is lost with it.
+
+    Within a transaction, before anything is changed. A damaged schema may look like an empty one, so this comes first.
+    """
+    path = file_of(connection.engine)
+    if path is not None and (said := trouble_in(map(str, connection.exec_driver_sql(CHECK).scalars()))):
+        raise DamagedGradebookError(path, said)
 
 
 def expect_writable(engine: Engine) -> None:
@@ -201,6 +269,31 @@ def expect_gradebook(connection: Connection) -> None:
             mend = "bring it up to date with `nbgrader db upgrade`" if older else "choose another gradebook"
             why = f"a database, but not one of this nbgrader's gradebooks: it has no {missing[0]}"
             raise GradebookError(f"{name_of(connection.engine)}: {why}; {mend}")
+
+
+def expect_usable(url: str, folder: Path) -> None:
+    """Raise GradebookError where it can be known at once that a gradebook is out of reach; makes and changes nothing.
+
+    Args:
+        url: SQLAlchemy's.
+        folder: one that may not be there yet, and will be.
+    """
+    engine = open_engine(url)
+    file = file_of(engine)
+    try:
+        if file is not None:
+            if not file.parent.is_dir() and file.parent.absolute() != folder.absolute():
+                why = "its folder does not exist; make it, or choose another gradebook"
+                raise GradebookError(f"{name_of(engine)}: {why}")
+            if file.is_dir():
+                raise GradebookError(f"{name_of(engine)}: it is a folder; name a file in it")
+            if not file.exists():
+                return
+        with transaction(engine, writing=False) as connection:
+            if inspect(connection).get_table_names():
+                expect_gradebook(connection)
+    finally:
+        engine.dispose()
 
 
 def sqlite_file(url: str) -> Path | None:

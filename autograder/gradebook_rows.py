@@ -7,22 +7,20 @@ twenty submissions and of twenty thousand; what was just made is not looked for 
 from __future__ import annotations
 
 import os
-import re
-import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from sqlalchemy import Connection, Table, bindparam, insert, select, update
 
 from autograder.gradebook_cells import Sheet
 from autograder.gradebook_db import among, clean, insert_rows, new_id, update_rows
 from autograder.gradebook_tables import CODE, COMMENT, GRADE, STUDENT, SUBMITTED_ASSIGNMENT, SUBMITTED_NOTEBOOK
+from autograder.times import TIMESTAMP, time_of
 from autograder.untrusted_files import Refused, read_bytes
 
 Place = tuple[str, str]
 """A row's student and the exercise's slug."""
-_PLAIN_TIME: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{6})? UTC")
 
 
 class Earned(Protocol):
@@ -252,26 +250,6 @@ def _timestamp(path: str) -> datetime | None:
     if not path:
         return None
     try:
-        text = read_bytes(os.path.join(os.path.dirname(path), "timestamp.txt"))[:100].decode("ascii").strip()
-    except (OSError, Refused, ValueError):
+        return time_of(read_bytes(os.path.join(os.path.dirname(path), TIMESTAMP)))
+    except (OSError, Refused):
         return None
-    return parse_time(text) if text else None
-
-
-def parse_time(text: str) -> datetime | None:
-    """Return what nbgrader understands by a time, in UTC without saying so; None where it understands nothing.
-
-    nbgrader's own ``parse_utc`` is asked about what does not look as nbgrader itself writes it; to import that takes
-    two seconds.
-    """
-    try:
-        if _PLAIN_TIME.fullmatch(text):
-            return datetime.fromisoformat(text.removesuffix(" UTC"))
-        from nbgrader.utils import parse_utc
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of unknown names of time zones: a student may write anything
-            found = parse_utc(text)
-    except (ValueError, OverflowError, TypeError):
-        return None
-    return found if isinstance(found, datetime) else None

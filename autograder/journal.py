@@ -49,6 +49,7 @@ class Journal:
         self.resumed = self._take_up(forced)
         """Whether a run was interrupted."""
         self.kept = len(self.known)
+        """Submissions whose score is in it, and would be taken over by the next run."""
         self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
         self._size = os.fstat(self._descriptor).st_size
         if not self._size:
@@ -65,8 +66,12 @@ class Journal:
         os.close(self._descriptor)
         self._descriptor = -1  # the number may soon be another file's
 
-    def append(self, record: bytes) -> tuple[int, int]:
+    def append(self, record: bytes, *, lasts: bool = True) -> tuple[int, int]:
         """Append a record, one line without its end; it survives the end of this process.
+
+        Args:
+            record: the line.
+            lasts: whether the next run would take it over.
 
         Returns:
             Where the line begins, and how many bytes it has.
@@ -74,9 +79,11 @@ class Journal:
         Raises:
             OSError: there is no room; the error names the journal, which holds whole lines all the same.
         """
-        start = self._append(record)
-        self.kept += 1
-        return start, len(record)
+        return self._append(record, scores=int(lasts)), len(record)
+
+    def forget(self) -> None:
+        """Count one less: what an interrupted run graded is not taken over."""
+        self.kept -= 1
 
     def line(self, start: int, length: int) -> bytes:
         """Return a line, or what is at that place."""
@@ -99,18 +106,20 @@ class Journal:
 
     # ------------------------------------------------------------------------- steps
 
-    def _append(self, line: bytes) -> int:
+    def _append(self, line: bytes, scores: int = 0) -> int:
         data = memoryview(line + b"\n")
         with self._lock, _naming(self.path):
+            start, done = self._size, 0
             try:
-                done = 0
                 while done < len(data):
                     done += os.write(self._descriptor, data[done:])
-            except BaseException:
-                os.ftruncate(self._descriptor, self._size)
-                raise
-            self._size += len(data)
-            return self._size - len(data)
+            finally:
+                # What ends the run may come in the moment in which the line is whole: then it counts.
+                if os.fstat(self._descriptor).st_size == start + len(data):
+                    self._size, self.kept = start + len(data), self.kept + scores
+                else:
+                    os.ftruncate(self._descriptor, start)
+            return start
 
     def _take_up(self, forced: bool) -> bool:
         """Read what an interrupted run left, and drop what is of no use; return whether there was such a run."""

@@ -7,6 +7,7 @@ back, a course with another exercise, and whatever else this cannot be sure of.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -34,7 +35,7 @@ class Kept:
             exercises: of the course, by slug.
         """
         self._path, self._records = output.folder / FILE, output.folder / RECORDS
-        self._gradebook, self._exercises = output.gradebook, exercises
+        self._output, self._exercises = output, exercises
         self.fingerprint = ""
         """Of the gradebook, where it holds what the records say."""
 
@@ -48,13 +49,20 @@ class Kept:
         try:
             kept = json.loads(self._path.read_bytes())
             then = kept["gradebook"], kept["records"], kept["course"]
-            if not then[0] or then != (fingerprint_of(self._gradebook), identity(self._records), self._course()):
+            if not then[0] or then != (fingerprint_of(self._output.gradebook), identity(self._records), self._course()):
                 return None
             found = {(student, exercise): tuple(cells) for student, exercise, cells in kept["look_again"]}
         except (CourseError, OSError, ValueError, KeyError, TypeError, RecursionError):
             return None  # where the gradebook is the trouble, opening it says so
         self.fingerprint = then[0]
         return found
+
+    def left_gradebook(self) -> bool:
+        """Return whether the last run left a gradebook in the file that this one is to write to."""
+        file = self._file()
+        with contextlib.suppress(OSError, ValueError, AttributeError, RecursionError):
+            return file != "" and json.loads(self._path.read_bytes()).get("file") == file
+        return False
 
     def keep(self, fingerprint: str, look_again: Mapping[Key, Sequence[str]]) -> None:
         """Keep in mind that gradebook and records are in step, and what waits for another look.
@@ -65,7 +73,11 @@ class Kept:
         """
         waits = [[student, exercise, list(cells)] for (student, exercise), cells in look_again.items()]
         kept = {"gradebook": fingerprint, "records": identity(self._records), "course": self._course()}
+        kept["file"] = self._file()
         files.write(self._path, json.dumps({**kept, "look_again": waits}) + "\n")
+
+    def _file(self) -> str:
+        return str(self._output.gradebook_file or "")
 
     def _course(self) -> str:
         # The report names every exercise of the course, those that nobody handed in as well.

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import islice
+from queue import SimpleQueue
 from typing import Final, Self
 
 from autograder import recorded
@@ -67,14 +68,25 @@ class Trials:
     def run(self, plan: Plan, sources: Mapping[str, str], seeds: Iterable[Seed] = ()) -> dict[str, Verdict]:
         """Judge each source at the public seed, and its passed checks at the other seeds too."""
         others = [(seed.id, expect(plan.exercise, seed, plan.expectations.reference)) for seed in seeds]
-        names = sorted(sources)
+        free: SimpleQueue[Cage] = SimpleQueue()
+        for cage in self._cages:
+            free.put(cage)
 
-        def worker(index: int) -> list[Verdict]:
-            mine = names[index::_WORKERS]
-            return [_one(self._cages[index], plan, name, sources[name], others) for name in mine]
+        def tried(name: str) -> Verdict:
+            cage = free.get()
+            try:
+                return _one(cage, plan, name, sources[name], others)
+            finally:
+                free.put(cage)
 
         with ThreadPoolExecutor(_WORKERS) as pool:
-            return {verdict.name: verdict for part in pool.map(worker, range(_WORKERS)) for verdict in part}
+            try:
+                return {verdict.name: verdict for verdict in pool.map(tried, sorted(sources))}
+            except BaseException:  # Ctrl-C: an answer that loops is not waited for
+                pool.shutdown(wait=False, cancel_futures=True)
+                for cage in self._cages:
+                    cage.close()
+                raise
 
 
 def _one(cage: Cage, plan: Plan, name: str, source: str, others: list[tuple[str, Expectations]]) -> Verdict:

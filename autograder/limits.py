@@ -31,6 +31,11 @@ class Limits:
 
 
 STUDENT: Final = Limits()
+MOST_WAITING: Final = 10
+"""Budgets of time for which others may keep a submission from a processor before that, too, counts as its time.
+
+Code that does nothing but offer its processor to others counts as waiting: it holds a worker for so long at most.
+"""
 MAX_TIMEOUTS: Final = 4
 """Checks that may run out of time before the rest of a submission is not run."""
 

@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 from autograder.models import Observation, Raised
 from autograder.sandbox.forbid import sentence
+from autograder.values import brief
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,17 @@ def whole(ended: Literal["error", "timeout", "forbidden", "not_run"], detail: st
 
 def late(seconds: float) -> str:
     """Return what is said of a check that ran out of time: what was allowed, not what was measured."""
-    return f"no answer within {seconds:.3g} s: an endless loop, or far too slow"
+    return f"no answer within {brief(seconds, 3)} s: an endless loop, or far too slow"
+
+
+def before_the_end(budget: float) -> str:
+    """Return by when a submission with a budget of so many seconds was to be through with everything."""
+    return f"before the {brief(2 * budget, 3)} s for the whole submission were over"
+
+
+def far_too_slow(budget: float) -> str:
+    """Return what is said of the check at which all time of a submission ran out."""
+    return f"no answer {before_the_end(budget)}: it, or what ran before, is far too slow"
 
 
 def used_up() -> Observation:

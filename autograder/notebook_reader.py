@@ -211,9 +211,10 @@ def _kind(cell: Json, mark: Json, notes: _Notes, number: int) -> str:
 def _source(cell: Json, notes: _Notes, number: int) -> str:
     source = cell.get("source", "")
     if isinstance(source, list):
-        if not all(isinstance(part, str) for part in source):
+        parts = [part for part in source if isinstance(part, str)]
+        if len(parts) < len(source):
             notes.add("parts of its source are no text, left out", number)
-        source = "".join(part for part in source if isinstance(part, str))
+        source = "".join(parts)
     if not isinstance(source, str):
         notes.add("its source is no text, read as empty", number)
         return ""

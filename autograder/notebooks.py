@@ -6,11 +6,13 @@ Every text that this module returns is byte-stable: the same exercise gives the 
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from autograder.models import Cell, Check, CheckResult, Exercise, Score, Submission
 from autograder.notebook_cells import (
@@ -27,6 +29,7 @@ from autograder.notebook_cells import (
 )
 from autograder.notebook_reader import Json, RawCell, Unreadable, read_cells, read_notebook
 from autograder.notebook_reader import ReadNotebook as ReadNotebook
+from autograder.report.untrusted import visible
 from autograder.solution_cell import STUB, opened, solved
 
 __all__ = [
@@ -110,9 +113,8 @@ _URL: Final = re.compile(r"[\w.:/@~+-]*")
 
 def own_cells(cells: Iterable[Cell], exercise: Exercise) -> tuple[Cell, ...]:
     """Return the cells that say something that was not handed out."""
-    head, tail = (_plain(part) for part in SETUP.split("REPOSITORY"))
-    starters = (exercise.starter, opened(exercise.starter))
-    ours = {_plain(text) for text in ("", SETUP_LOCAL, free_cell(exercise), *starters)}
+    ours = _handed_out(exercise.starter, free_cell(exercise))
+    head, tail = _SETUP
 
     def handed_out(text: str) -> bool:
         # The set-up cell's URL is the one thing in it that differs between courses; it stands on one line.
@@ -123,8 +125,18 @@ def own_cells(cells: Iterable[Cell], exercise: Exercise) -> tuple[Cell, ...]:
 
 
 def _plain(source: str) -> str:
-    lines = (re.sub(r"\s+", "", line.partition("#")[0]) for line in source.splitlines())
-    return "\n".join(line for line in lines if line)
+    lines = ["".join(line.partition("#")[0].split()) for line in source.splitlines()]
+    return "\n".join([line for line in lines if line])
+
+
+_SETUP: Final = tuple(_plain(part) for part in SETUP.split("REPOSITORY"))
+"""What stands before and after the URL in the set-up cell."""
+
+
+@functools.lru_cache(maxsize=64)
+def _handed_out(starter: str, free: str) -> frozenset[str]:
+    """Return the cells of an exercise that say nothing of the student's, one set an exercise of the course."""
+    return frozenset(_plain(text) for text in ("", SETUP_LOCAL, free, starter, opened(starter)))
 
 
 # ---------------------------------------------------------------------------- graded
@@ -134,20 +146,20 @@ def graded_notebook(data: bytes, exercise: Exercise, score: Score) -> str:
     """Return the notebook that formgrader shows: the student's own cells, then every check with its result.
 
     No output of the student's is kept, and their text cells are shown as plain text: an instructor's browser renders
-    this file with the instructor's rights.
+    this file with the instructor's rights. What a message quotes of the student's is made visible: half a surrogate
+    pair would stop every export of the file.
 
     Args:
         data: the submitted notebook; b"" or anything unreadable gives the student's notebook instead.
         exercise: the exercise.
         score: its checks' results; where nothing was graded, its reason is shown at each check.
     """
-    ours = all_cells(exercise, "", opened(exercise.starter))
-    by_id = {cell["id"]: cell for cell in ours}
+    by_id = _our_cells(_Shown.of(exercise))
     try:
         raw, _ = read_cells(data)
         kept = _students_cells(raw, exercise, by_id)
     except Unreadable:
-        kept = [cell for cell in ours if cell["id"] not in {check.id for check in exercise.checks}]
+        kept = [cell for name, cell in by_id.items() if name not in {check.id for check in exercise.checks}]
     results = {result.id: result for result in score.checks}
     reason = score.reason if score.status != "graded" else ""
     checks = [
@@ -156,7 +168,29 @@ def graded_notebook(data: bytes, exercise: Exercise, score: Score) -> str:
     return notebook_text(exercise, [*kept, *checks], for_people=False)
 
 
-def _students_cells(raw: Sequence[RawCell], exercise: Exercise, by_id: dict[str, Json]) -> list[Json]:
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """An exercise, and all of it that its notebooks show, by which two are the same."""
+
+    key: tuple[Any, ...]
+    exercise: Exercise = field(compare=False)
+
+    @classmethod
+    def of(cls, exercise: Exercise) -> _Shown:
+        """Return an exercise's."""
+        texts = (exercise.slug, exercise.title, exercise.statement, exercise.stretch, exercise.hints)
+        checks = tuple((check.id, check.title, str(check.points)) for check in exercise.checks)
+        return cls((*texts, exercise.starter, exercise.entry, checks), exercise)
+
+
+@functools.lru_cache(maxsize=64)
+def _our_cells(shown: _Shown) -> Mapping[str, Json]:
+    """Return the cells that were handed out, by their ids; nobody changes them."""
+    cells = all_cells(shown.exercise, "", opened(shown.exercise.starter))
+    return {cell["id"]: cell for cell in cells}
+
+
+def _students_cells(raw: Sequence[RawCell], exercise: Exercise, by_id: Mapping[str, Json]) -> list[Json]:
     answer_id = solution_id(exercise)
     answers = [cell.number for cell in raw if cell.kind == "code" and cell.grade_id == answer_id and not cell.graded]
     known = {"".join(cell["source"]) for cell in by_id.values() if cell["cell_type"] == "markdown"}
@@ -186,7 +220,7 @@ def _output(check: Check, result: CheckResult | None, reason: str) -> Json:
     message = reason or (result.message if result is not None else "") or "This check was not run."
     return {
         "ename": "CheckFailed",
-        "evalue": message.splitlines()[0],
+        "evalue": visible(message).partition("\n")[0],
         "output_type": "error",
         "traceback": [failed_text(check.title, message)],
     }
@@ -198,5 +232,5 @@ def passed_line(result: CheckResult) -> str:
 
 
 def failed_text(title: str, message: str) -> str:
-    """Return what a check cell shows when its check failed: title and message."""
-    return f"✗ {title}\n{message}"
+    """Return what a check cell shows when its check failed: title and message, which may quote the student's code."""
+    return f"✗ {title}\n{visible(message)}"

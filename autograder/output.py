@@ -26,7 +26,7 @@ class Output:
     book: str = ""
     """Where the book is, for the links of the pages: an address, or a path from ``folder``; "" where it is nowhere."""
     with_feedback: bool = True
-    """Whether feedback pages are made."""
+    """Whether feedback pages are made. Where not, those of earlier runs over unchanged work stay."""
 
     @property
     def gradebook_file(self) -> Path | None:
@@ -71,9 +71,16 @@ class Output:
         """
         if self.with_feedback:
             files.write(self.feedback(score), pages[0])
-        else:  # one of an earlier run tells of another mark
-            self.feedback(score).unlink(missing_ok=True)
         files.write(self.autograded(score), pages[1])
+
+    def remove_outdated(self, score: Score | Row) -> None:
+        """Remove the feedback page of a submission that was graded anew, where none is made: it tells of another mark.
+
+        Raises:
+            OSError: it cannot be removed; the error names it.
+        """
+        if not self.with_feedback:
+            self.feedback(score).unlink(missing_ok=True)
 
     @property
     def report(self) -> Path:
@@ -81,10 +88,11 @@ class Output:
         return self.folder / "report" / "index.html"
 
     def feedback_address(self, score: Score | Row) -> str:
-        """Return the URL of a submission's feedback page, relative to the class report; "" where none is made."""
-        if not self.with_feedback:
+        """Return the URL of a submission's feedback page, relative to the class report; "" where there is none."""
+        page = self.feedback(score)
+        if not self.with_feedback and not page.exists():
             return ""
-        below = self.feedback(score).relative_to(self.folder)
+        below = page.relative_to(self.folder)
         return "../" + quote(os.fsencode(below.as_posix()))
 
 

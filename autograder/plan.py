@@ -39,11 +39,17 @@ class Prospect:
         return {slug: Plan(exercise, bare) for slug, exercise in self.exercises.items()}
 
     def plans(self) -> dict[str, Plan]:
-        """Run the reference for all of them.
+        """Return them with what the reference does, which is run where an earlier run did not keep it.
 
         Raises:
             CourseError: it fails, or torch is not the one that its installation says.
         """
+        kept = {slug: proven.known(exercise, self.seed, self.reference) for slug, exercise in self.exercises.items()}
+        if None in kept.values():
+            self._must_be_foreseen()
+        return {slug: self._plan(exercise, kept[slug]) for slug, exercise in self.exercises.items()}
+
+    def _must_be_foreseen(self) -> None:
         from autograder.reference.device import live_reference
 
         reference = live_reference()
@@ -52,15 +58,12 @@ class Prospect:
                 f"torch says that it is {reference.torch} for {reference.device}, and its installation says "
                 f"{self.reference.torch} for {self.reference.device}; install torch anew"
             )
-        return {slug: self._plan(exercise, reference) for slug, exercise in self.exercises.items()}
 
-    def _plan(self, exercise: Exercise, reference: Reference) -> Plan:
-        root = exercise.folder.parents[1]
-        name, known = proven.name(exercise, self.seed, reference), proven.known(root)
-        if name in known:
-            return _plan(exercise, expect(exercise, self.seed, reference))
-        plan = live_plan(exercise, self.seed, reference)
-        proven.keep(root, [*known, name])
+    def _plan(self, exercise: Exercise, kept: Expectations | None) -> Plan:
+        if kept is not None:
+            return _plan(exercise, kept)
+        plan = live_plan(exercise, self.seed, self.reference)
+        proven.keep(exercise, self.seed, plan.expectations)
         return plan
 
 
@@ -78,8 +81,7 @@ def live_plan(exercise: Exercise, seed: Seed, reference: Reference) -> Plan:
 
 
 def _plan(exercise: Exercise, expectations: Expectations) -> Plan:
-    known = recorded.load(exercise)
-    return Plan(exercise, expectations, known[1] if known else {})
+    return Plan(exercise, expectations, recorded.patterns(exercise))
 
 
 def recorded_plan(exercise: Exercise) -> Plan | None:

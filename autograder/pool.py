@@ -1,7 +1,9 @@
 """The pool: grading processes, each with one task at a time and at most one more ahead.
 
-A worker that has nothing left to do takes over what waits behind another's slow task. One that dies is replaced, and
-its task is given out once more. Results come as soon as they are there, and are yielded in the order of the jobs.
+There are no more of them than tasks: but where all are started at once, one is added each time a task waits while all
+are busy. A worker that has nothing left to do takes over what waits behind another's slow task. One that dies is
+replaced, and its task is given out once more. Results come as soon as they are there, and are yielded in the order of
+the jobs.
 """
 
 from __future__ import annotations
@@ -16,41 +18,38 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Generator, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import count
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Generic, Self, TypeVar
+from typing import Final, Self, TypeVar
 
 from autograder.collect import Handed
 from autograder.errors import CourseError
 from autograder.models import Score, Submission
+from autograder.ordered import WINDOW, OrderedPass
 from autograder.output import Output
 from autograder.plan import Plan
 from autograder.report.records import from_record
 from autograder.sandbox.zygote import SandboxError
-from autograder.tasks import Done, Fault, Layers, Orders, TakeBack, Task, Told, unread
+from autograder.tasks import Done, Fault, Layers, Orders, TakeBack, Task, Told
 
-WINDOW: Final = 1_000
-"""Jobs between the oldest that is not done and the newest: what is held of one is its result, and that is small."""
 _AHEAD: Final = 64 * 2**10
 """Bytes of a submission that is given to a worker before it is free: as many as a socket takes without its reader."""
+_A_CORE: Final = 4
+_LEAST: Final = 8
+"""How many workers a machine of few cores is let start: a few more than it has cores do no harm."""
 _TRIES: Final = 2
 _SLOW_SECONDS: Final = 0.1
 """A worker that is at its task for so long does not begin the one behind it in the moment in which it is taken over."""
-_LAST_SECONDS: Final = 2.0
-"""How long a run that is stopped half-way waits for what is under way: those results count."""
 _END_SECONDS: Final = 15.0
 """A worker whose confined process is cold ends once that is warm."""
 _PACKAGES: Final = str(Path(__file__).resolve().parent.parent)
 START: Final = (
     f"import sys; sys.path.insert(0, {_PACKAGES!r}); from autograder.worker import main; "
     "main(int(sys.argv[1]), sys.argv[2] == '1')"
-)
-ENDED_TWICE: Final = (
-    "the grading process ended twice while this was graded; if the machine was short of memory, grade it again"
 )
 _ENDING: Final = "the grading processes end by themselves; if the machine is short of memory, use fewer (--workers)"
 _R = TypeVar("_R")
@@ -97,22 +96,13 @@ class Worker:
             self._process.wait()
 
 
-class Job(Generic[_R]):
-    """A job in the order of results; ``result`` is there once it is done."""
-
-    __slots__ = ("lost", "result", "task")
-
-    def __init__(self, task: Task | None, result: _R | None = None) -> None:
-        self.task, self.result, self.lost = task, result, 0
-
-
 class Class:
     """Workers that grade a class. Use as a context manager; the processes start when they are first needed."""
 
     def __init__(self, *, workers: int = 0, walled: bool = True) -> None:
-        """Prepare for so many ``workers``; one a core where it is 0. Nothing is started yet."""
+        """Prepare for so many ``workers`` at most; one a core where it is 0. Nothing is started yet."""
         self.walled = walled
-        self._count = workers or _cores()
+        self._count = workers or cores()
         self._workers: list[Worker] = []
         self._selector = selectors.DefaultSelector()
         self._numbers = count(1)
@@ -126,9 +116,13 @@ class Class:
         self.stop()
         self._selector.close()
 
-    def start(self) -> None:
-        """Start the workers, if that was not done; their confined processes warm up while the caller goes on."""
-        while len(self._workers) < self._count:
+    def start(self, at_least: int = 0) -> None:
+        """Start workers that are not there yet; their confined processes warm up while the caller goes on.
+
+        Args:
+            at_least: how many there are to be; all where it is 0. Others are started as they are needed.
+        """
+        while len(self._workers) < min(at_least or self._count, self._count):
             self._add()
 
     def stop(self) -> None:
@@ -146,7 +140,7 @@ class Class:
         Raises:
             SandboxError: they are not what they must be.
         """
-        self.start()
+        self.start(1)
         for _ in range(_TRIES + 1):
             worker = self._workers[0]
             try:
@@ -179,19 +173,13 @@ class Class:
 
         Args:
             jobs: tasks for the workers, and results that are there already; may be endless.
-            orders: called once, before the first task is given out; the workers are started by then or after it.
+            orders: called once, before the first task is given out; workers are started by then, or as tasks come.
             arrived: called for each result of a worker as soon as it comes, in whatever order; returns what is yielded.
 
         Raises:
             PoolError: the workers cannot go on.
         """
-        run = _Stream(self, iter(jobs), orders, arrived)
-        try:
-            yield from run.results()
-        except BaseException:
-            run.wind_up()
-            self.stop()  # whoever stops half-way closes what the workers write to: none may be at it still
-            raise
+        return _Stream(iter(jobs), orders, arrived, self._numbers, self).results(self.stop)
 
     # ------------------------------------------------------------------------- steps
 
@@ -211,82 +199,52 @@ class Class:
         return self._add()
 
 
-class _Stream(Generic[_R]):
-    """One pass over jobs."""
+@dataclass(eq=False)
+class _Stream(OrderedPass[_R]):
+    """One pass over jobs, whose tasks are given to workers one by one."""
 
-    def __init__(
-        self,
-        pool: Class,
-        jobs: Iterator[Task | _R],
-        orders: Callable[[], Orders],
-        arrived: Callable[[Task, Done], _R],
-    ) -> None:
-        self._pool, self._jobs, self._ask, self._arrived = pool, jobs, orders, arrived
-        self._orders: Orders | None = None
-        self._line: deque[Job[_R]] = deque()
-        self._open: dict[int, Job[_R]] = {}
-        self._next: deque[Task] = deque()
-        """Tasks that wait for a worker; those of one that died come first."""
-        self._more, self._ending = True, False
-        self._deaths = 0
+    _pool: Class
+    _next: deque[Task] = field(default_factory=deque, init=False)
+    """Tasks that wait for a worker; those of one that died come first."""
+    _ending: bool = field(default=False, init=False)
+    _deaths: int = field(default=0, init=False)
 
-    def results(self) -> Iterator[_R]:
-        while True:
-            self._give_out()
-            while self._line and self._line[0].result is not None:
-                yield self._line.popleft().result  # type: ignore[misc]
-                if self._open:  # the caller may have taken his time
-                    self._hear(0.0)
-                    self._give_out()
-            if self._line:
-                self._hear(None if self._more else _SLOW_SECONDS)
-            elif not self._more:
-                return
-
-    def wind_up(self) -> None:
-        """Take what the workers come to within a moment; what is not begun is not begun any more."""
-        self._more, self._ending = False, True
+    def _begin_no_more(self) -> None:
+        self._ending = True
         self._next.clear()
-        workers = self._pool._workers
-        for worker in workers:
+        for worker in self._pool._workers:
             while len(worker.given) > 1:
                 self._send(worker, TakeBack(worker.given.pop().number))
-        until = time.monotonic() + _LAST_SECONDS
-        with contextlib.suppress(CourseError, OSError):  # the first trouble is the one that is told
-            while any(worker.given for worker in workers) and (left := until - time.monotonic()) > 0:
-                self._hear(left)
+
+    def _is_under_way(self) -> bool:
+        return any(worker.given for worker in self._pool._workers)
+
+    def _draw(self) -> None:
+        while self._more and not self._next and len(self._line) < WINDOW:
+            if (task := self._read()) is not None:
+                self._next.append(task)
 
     def _give_out(self) -> None:
-        while self._next or (self._more and len(self._line) < WINDOW):
-            if not self._next:
-                self._draw()
-            elif (worker := self._with_room(self._next[0])) is not None:
-                self._give(worker, self._next.popleft())
-            else:
+        self._draw()
+        while self._next:
+            if (worker := self._with_room(self._next[0])) is None:
                 return
+            self._give(worker, self._next.popleft())
+            self._draw()
         if not self._more:
             self._take_over()
 
-    def _draw(self) -> None:
-        job = next(self._jobs, None)
-        if job is None:
-            self._more = False
-        elif isinstance(job, Task):
-            task = replace(job, number=next(self._pool._numbers))
-            self._open[task.number] = Job(task)
-            self._line.append(self._open[task.number])
-            self._next.append(task)
-        else:
-            self._line.append(Job(None, job))
-
     def _with_room(self, task: Task) -> Worker | None:
-        """Return a worker that is free, else one that may have a small task ahead."""
+        """Return a worker that is free, else a new one, else one that may have a small task ahead."""
         if self._orders is None:
             self._orders = self._ask()
-            self._pool.start()
+            self._pool.start(1)
             for worker in list(self._pool._workers):
                 self._send(worker, self._orders)
         least = min(self._pool._workers, key=lambda worker: len(worker.given))
+        if least.given and len(self._pool._workers) < self._pool._count:
+            least = self._pool._add()
+            self._send(least, self._orders)
         return least if len(least.given) <= _fits(task) else None
 
     def _take_over(self) -> None:
@@ -311,6 +269,9 @@ class _Stream(Generic[_R]):
         with contextlib.suppress(OSError):  # it ended: that is heard, and what it was given is given to another
             worker.connection.send(message)
 
+    def _wait(self) -> None:
+        self._hear(None if self._more else _SLOW_SECONDS)
+
     def _hear(self, seconds: float | None) -> None:
         """Take what the workers have to say; wait for it so long, or until there is something."""
         for key, _ in self._pool._selector.select(seconds):
@@ -322,33 +283,40 @@ class _Stream(Generic[_R]):
                 continue
             _raise_fault(message)
             if isinstance(message, Done):
-                self._done(worker, message)
-
-    def _done(self, worker: Worker, done: Done) -> None:
-        worker.given = deque(task for task in worker.given if task.number != done.number)
-        worker.since = time.monotonic()
-        job = self._open.pop(done.number, None)
-        if job is not None:  # else it is of an earlier run that was given up, or was begun in that very moment
-            assert job.task is not None
-            job.result = self._arrived(job.task, done)
-            job.task = None
+                worker.given = deque(task for task in worker.given if task.number != message.number)
+                worker.since = time.monotonic()
+                self._done(message)
 
     def _bury(self, worker: Worker) -> None:
         """Replace a worker that died; what it had is given out again, but not for ever."""
-        given = [task for task in worker.given if task.number in self._open]
-        self._deaths = self._deaths + 1 if not given else self._deaths
-        if given:
-            job = self._open[given[0].number]
-            job.lost += 1
-            if job.lost == _TRIES:
-                given[0] = job.task = replace(given[0], work=unread(given[0].work, ENDED_TWICE), record=b"")
         if self._ending:
             raise PoolError("a grading process ended")
-        if self._deaths > _TRIES or (given and job.lost > _TRIES):
+        given = [task for task in worker.given if task.number in self._open]
+        if given:
+            given[0] = self._lost(given[0].number, PoolError(_ENDING))
+        else:
+            self._deaths += 1
+        if self._deaths > _TRIES:
             raise PoolError(_ENDING)
         self._next.extendleft(reversed(given))
         assert self._orders is not None
         self._send(self._pool._replace(worker), self._orders)
+
+
+def how_many(asked: int, tasks: int, cores: int) -> int:
+    """Return how many workers to start.
+
+    Args:
+        asked: for so many; 0 for one a core.
+        tasks: there are to do, at most.
+        cores: of the machine.
+    """
+    return max(1, min(asked or cores, tasks, most(cores)))
+
+
+def most(cores: int) -> int:
+    """Return how many workers a machine of so many cores may have: more only take each other's time and memory."""
+    return max(_LEAST, _A_CORE * cores)
 
 
 def orders_of(plans: Mapping[str, Plan], output: Output | None = None) -> Orders:
@@ -372,7 +340,8 @@ def _raise_fault(message: object) -> None:
         raise SandboxError(message.text) if message.sandbox else PoolError(message.text)
 
 
-def _cores() -> int:
+def cores() -> int:
+    """Return how many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -8,46 +8,50 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
-from autograder.models import Exercise, Observation, Reference
+from autograder.models import Exercise, Reference
 from autograder.observations import decode_observation, encode_observation
 from autograder.recognize import NOT_RUN, TIMEOUT, Pattern
-from autograder.reference.expectations import PUBLIC, Expectations, Expected, Seed, draw
+from autograder.reference.expectations import PUBLIC, Expectations, Seed, together
 from autograder.values import BadValue
+
+_UNREADABLE: Final = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
 def load(exercise: Exercise) -> tuple[Expectations, Mapping[str, Pattern]] | None:
     """Return expectations for the public seed and patterns; None where the file is missing or not of this version."""
     try:
-        data = json.loads((exercise.folder / "recorded.json").read_text(encoding="utf-8"))
-        if data["version"] != exercise.version or data["seed"] != PUBLIC:
-            return None
+        data = _read(exercise)
         observations = {
-            check: tuple(decode_observation(item, trusted=True) for item in items)
+            check: [decode_observation(item, trusted=True) for item in items]
             for check, items in data["expected"].items()
         }
-        patterns = {
-            name: {check: tuple(marks.split()) for check, marks in rows.items()}
-            for name, rows in data["patterns"].items()
-        }
-        reference = Reference(**data["reference"])
-        return _expectations(exercise, reference, observations), patterns
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, BadValue):
+        expectations = together(exercise, Seed(PUBLIC), Reference(**data["reference"]), observations)
+        return expectations, _patterns(data)
+    except (*_UNREADABLE, BadValue):
         return None
 
 
-def _expectations(
-    exercise: Exercise, reference: Reference, observations: Mapping[str, tuple[Observation, ...]]
-) -> Expectations:
-    checks = {}
-    drawn = draw(exercise, Seed(PUBLIC))
-    for check in exercise.checks:
-        cases, seen = drawn[check.id], observations[check.id]
-        if len(cases) != len(seen):
-            raise ValueError(f"{check.id}: {len(cases)} cases, {len(seen)} recorded")
-        checks[check.id] = Expected(cases, seen, len(check.cases))
-    return Expectations(PUBLIC, reference, checks)
+def patterns(exercise: Exercise) -> Mapping[str, Pattern]:
+    """Return the patterns of the known wrong answers; none where the file is missing or not of this version."""
+    try:
+        return _patterns(_read(exercise))
+    except _UNREADABLE:
+        return {}
+
+
+def _read(exercise: Exercise) -> dict[str, Any]:
+    data = json.loads((exercise.folder / "recorded.json").read_text(encoding="utf-8"))
+    if data["version"] != exercise.version or data["seed"] != PUBLIC:
+        raise ValueError("of another version")
+    return dict(data)
+
+
+def _patterns(data: Mapping[str, Any]) -> dict[str, Pattern]:
+    return {
+        name: {check: tuple(marks.split()) for check, marks in rows.items()} for name, rows in data["patterns"].items()
+    }
 
 
 def render(exercise: Exercise, expectations: Expectations, patterns: Mapping[str, Pattern]) -> str:

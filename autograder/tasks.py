@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from autograder.collect import Handed
 from autograder.models import CheckResult, Score, Submission
@@ -17,6 +17,9 @@ from autograder.recognize import Pattern
 from autograder.reference.expectations import Expectations
 from autograder.report.rows import Row
 
+_ENDED_TWICE: Final = (
+    "the grading process ended twice while this was graded; if the machine was short of memory, grade it again"
+)
 _R = TypeVar("_R")
 
 
@@ -25,8 +28,8 @@ class Workers(Protocol):
 
     walled: bool
 
-    def start(self) -> None:
-        """Start the workers, if that was not done."""
+    def start(self, at_least: int = 0) -> None:
+        """Start workers that are not there yet: so many, where they are this machine's, or all where it is 0."""
 
     def layers(self) -> tuple[str, ...]:
         """Return the layers around each submission, once they stand."""
@@ -113,10 +116,12 @@ class Fault:
     """Whether it is the confined process that does not stand."""
 
 
-def unread(work: Handed | Submission, why: str) -> Submission:
-    """Return what was handed in as a submission of which nothing is read, and why."""
+def unread(task: Task, why: str = _ENDED_TWICE) -> Task:
+    """Return a task as one of which nothing is read, and why; by default as one of which two processes died."""
+    work = task.work
     digest = work.digest if isinstance(work, Handed) else work.content_hash
-    return Submission(work.student, work.exercise, work.path, content_hash=digest, unreadable=why)
+    nothing = Submission(work.student, work.exercise, work.path, content_hash=digest, unreadable=why)
+    return replace(task, work=nothing, record=b"")
 
 
 def without_texts(score: Score) -> Score:

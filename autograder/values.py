@@ -423,6 +423,14 @@ def number(value: float | int | bool, dtype: str = "float64") -> str:
     return repr(value)
 
 
+def brief(value: float, digits: int) -> str:
+    """Return what was measured with so many digits, and all digits of a whole number: 0.012, 3.4, 612, 1,800.
+
+    Without an exponent, which a reader of seconds or points would have to work out; values below 1e-4 keep theirs.
+    """
+    return f"{value:.{digits}g}" if abs(value) < 10**digits - 0.5 else f"{value:,.0f}"
+
+
 def show(value: Value, width: int = 160) -> str:
     """Return a value as Python source would write it, shortened where it is long, wide or deep."""
     return _cut(_show(value, width, _SHOWN_DEPTH), _SHOWN)

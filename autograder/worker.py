@@ -25,6 +25,7 @@ from typing import Any, Final
 from autograder import catalog
 from autograder.attempt import Cage, grade_one, ungraded
 from autograder.collect import Handed, read_handed
+from autograder.earlier import chance
 from autograder.errors import CourseError, sentence
 from autograder.models import Cell, CheckStatus, Score, Submission
 from autograder.notebooks import code_hash, graded_notebook, own_cells
@@ -40,12 +41,12 @@ from autograder.untrusted_files import Refused, read_bytes
 
 PRELOAD: Final = ("IPython.core.inputtransformer2",)
 """Imported by the confined processes of a class: some notebook will hold a magic."""
-_CHANCE: Final[frozenset[CheckStatus]] = frozenset(("timeout", "memory", "crashed"))
 _OWN_FAULT: Final[frozenset[CheckStatus]] = frozenset(("timeout", "memory"))
 _LOST_TWICE: Final = (
     "the confined process ended twice while this ran, so it counts as crashed; "
     "if the machine was short of memory, grade it again"
 )
+_LOST_EACH: Final = "the confined process ended more than once while this ran, so not all was run; the next run does"
 
 # ---------------------------------------------------------------------------- station
 
@@ -80,7 +81,7 @@ class Station:
             raise
         except Exception as error:  # a fault of ours, in reading it or in a page, must not stop the others
             why = f"the grader failed on it: {type(error).__name__}: {error}"
-            return self._grade(replace(task, work=unread(task.work, why), record=b""))
+            return self._grade(unread(task, why))
 
     def _grade(self, task: Task) -> Done:
         work = task.work
@@ -123,9 +124,11 @@ def _tried(plan: Plan, submission: Submission, cage: Cage) -> Score:
     score, lost = _attempt(plan, submission, cage)
     if 0 < lost < MAX_LOST:
         score, lost = _attempt(plan, submission, cage, lost)
-    if lost and any(check.status == "crashed" for check in score.checks) and score.status != "unreadable":
-        return replace(score, reason=score.reason or _LOST_TWICE, notes=(*score.notes, _LOST_TWICE))
-    return score
+    statuses = {check.status for check in score.checks}
+    if not lost or score.status == "unreadable" or not statuses & {"crashed", "not_run"}:
+        return score
+    said = _LOST_TWICE if "crashed" in statuses else _LOST_EACH
+    return replace(score, reason=score.reason or said, notes=(*score.notes, said))
 
 
 def _attempt(plan: Plan, submission: Submission, cage: Cage, lost: int = 0) -> tuple[Score, int]:
@@ -138,14 +141,14 @@ def _attempt(plan: Plan, submission: Submission, cage: Cage, lost: int = 0) -> t
         reason = f"the grader failed on it: {type(error).__name__}: {error}"
         return ungraded(plan, submission, reason), int(isinstance(error, SandboxError))
     # Whether a check shows it or not: what was lost may have been a look at the belief behind a wrong answer. What
-    # exhausts time or memory may take its process with it, and is not given the same again.
-    own = _OWN_FAULT & {check.status for check in score.checks}
-    return score, 0 if own else cage.dropped - before
+    # exhausts time or memory may take its process with it, and is not given the same again. Full marks stay.
+    statuses = {check.status for check in score.checks}
+    return score, 0 if _OWN_FAULT & statuses or statuses == {"passed"} else cage.dropped - before
 
 
 def counted(score: Score, before: Score | None) -> Score:
     """Return the score with how many runs in a row crashed like this one; ``before`` is that of the last."""
-    if _CHANCE & {check.status for check in score.checks} != {"crashed"}:
+    if chance(check.status for check in score.checks) != {"crashed"}:
         return score
     once = replace(score, crashes=1)
     same = before is not None and replace(before, duration_s=score.duration_s, crashes=1) == once
@@ -176,7 +179,7 @@ def plans_of(told: Sequence[Told]) -> dict[str, Plan]:
     """
     plans = {}
     for each in told:
-        exercise = catalog.load(each.slug, each.root)
+        exercise = catalog.load(each.slug, each.root, parse_answers=False)
         if exercise.version != each.version:
             raise CourseError(
                 f"{exercise.folder}: the exercise was changed while the class was graded (it was {each.version}, and "
@@ -222,7 +225,7 @@ def _send(connection: Connection, answer: Done | Layers | Fault) -> None:
 def _answer(message: Any, cage: Cage, stations: list[Station]) -> Layers | Fault:
     try:
         if isinstance(message, Layers):
-            return Layers(cage.layers())
+            return Layers(_layers(cage))
         assert isinstance(message, Orders)
         stations[:] = [Station(plans_of(message.told), cage, message.output, writes=message.writes)]
     except SandboxError as error:
@@ -232,6 +235,14 @@ def _answer(message: Any, cage: Cage, stations: list[Station]) -> Layers | Fault
     gc.collect()
     gc.freeze()  # what is expected stays for the whole run; the collector need not look at it again and again
     return Layers()
+
+
+def _layers(cage: Cage) -> tuple[str, ...]:
+    try:
+        return cage.layers()
+    except SandboxError:  # a process that is killed while it starts, for want of memory, costs no more than one later
+        cage.drop()
+        return cage.layers()
 
 
 def main(descriptor: int, walled: bool) -> None:

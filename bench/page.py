@@ -77,6 +77,7 @@ def _visit(context: Any, address: str, name: str) -> tuple[Opened, Any]:
     page.goto(address + name, wait_until="domcontentloaded")
     page.keyboard.press("Tab")
     seen.interactive = page.evaluate("window.firstKey") / 1000
+    page.wait_for_load_state("load")
     page.wait_for_load_state("networkidle")
     seen.loaded = page.evaluate(_LOADED) / 1000
     return seen, page
@@ -96,7 +97,8 @@ def _runs(browser: Any, address: str) -> tuple[float, float, float]:
     name, slug = SOLVED
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
-    page.goto(address + name, wait_until="networkidle")
+    page.goto(address + name, wait_until="load")
+    page.wait_for_load_state("networkidle")
     card = page.locator(f"#exercise-{slug}")
     run, stop = (card.get_by_role("button", name=text, exact=True) for text in ("Run the checks", "Stop"))
 

@@ -115,9 +115,9 @@ def _packed(r: Random, data: bytes, size: int) -> bytes:
     kind = r.randrange(6)
     if kind == 0:
         with zipfile.ZipFile(made, "w") as archive:
-            archive.writestr("../../grad_scaler_step.ipynb", data)
+            archive.writestr(zipfile.ZipInfo("../../grad_scaler_step.ipynb"), data)
     elif kind == 1:
-        return gzip.compress(data)
+        return gzip.compress(data, mtime=0)
     elif kind == 2:
         return pickle.dumps({"cells": []})
     elif kind == 3:

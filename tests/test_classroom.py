@@ -13,6 +13,7 @@ from urllib.parse import quote, unquote
 
 import pytest
 from test_report import HOSTILE, Outline, is_harmless
+from timeless import untimed
 
 from autograder import catalog
 from autograder.gradebook import url_of
@@ -33,8 +34,9 @@ from autograder.reference.device import live_reference
 from autograder.reference.expectations import Seed
 from autograder.report import words
 from autograder.report.class_statistics import ExerciseStatistics, class_statistics
-from autograder.report.classroom import BLOCK, _short, class_page, counted
+from autograder.report.classroom import BLOCK, _short, class_page
 from autograder.report.rows import Row, row_of
+from autograder.report.terminal import by_hand_text, summary
 
 SEE = "book/04_one_scaler_step.html#judge"
 BELIEFS = tuple(Misconception(name, f"I believe {name}.", f"Not {name}.", SEE) for name in ("early", "middle", "late"))
@@ -194,6 +196,18 @@ def test_of_several_scores_the_last_counts_and_exercises_keep_their_order():
     assert [(one.exercise.slug, one.mean) for one in found] == [("step", 4.0), ("run", 4.0)]
 
 
+def test_pages_of_a_quiet_and_of_a_busy_machine_differ_in_their_times_alone():
+    quiet = [*(a_score(f"ok{n}", duration_s=0.01) for n in range(9)), unreadable("zoe")]
+    looping = ("timeout", "not_run", "not_run")
+    quiet += [a_score("one", looping, duration_s=0.4), a_score("two", looping, duration_s=5.0)]
+    slow = {"ok1": 0.7, "ok3": 612.0, "one": 0.9, "two": 4.1}
+    busy = [replace(score, duration_s=slow.get(score.student, 0.02)) for score in quiet]
+    assert (page(*quiet).count("slow</strong>"), page(*busy).count("slow</strong>")) == (1, 4)
+    assert untimed(page(*quiet)) == untimed(page(*busy))
+    assert "612 s" in page(*busy)  # not 6.1e+02
+    assert untimed(page(*quiet)) != untimed(page(*quiet[:-1], a_score("two", duration_s=5.0)))
+
+
 @pytest.mark.parametrize(
     ("part", "whole", "said"),
     [(0, 5, "0%"), (5, 5, "100%"), (1, 8, "13%"), (1, 3000, "1%"), (2999, 3000, "99%"), (0, 0, "0%")],
@@ -204,7 +218,7 @@ def test_only_none_is_0_percent_and_only_all_is_100(part: int, whole: int, said:
 
 def test_every_status_has_its_word():
     assert set(words.STATUSES) == set(get_args(CheckStatus))
-    assert (counted(1, "student"), counted(2_000, "student")) == ("1 student", "2,000 students")
+    assert (words.counted(1, "student"), words.counted(2_000, "student")) == ("1 student", "2,000 students")
 
 
 # ------------------------------------------------------------------------------- page
@@ -391,3 +405,20 @@ def test_code_to_look_at_is_listed_with_its_pointer_whatever_its_mark() -> None:
     assert "the code names gc (cell 1, line 1)" in html
     assert "the code names inspect" in html
     assert "the code names" not in page(*(replace(score, look=()) for score in scores))
+
+
+def test_marks_that_the_gradebook_holds_count_in_mean_median_and_picture_and_are_said_to_be_by_hand() -> None:
+    rows = [row_of(a_score("ada")), row_of(a_score("ben")), row_of(unreadable("cy"))]
+    given = [replace(rows[0], final=5.5), rows[1], replace(rows[2], final=1.0)]
+    (before,), (found,) = class_statistics(rows, EXERCISES), class_statistics(given, EXERCISES)
+    assert (before.mean, before.by_hand, found.graded) == (4.0, 0, 2)
+    assert (found.mean, found.median, found.by_hand) == (4.75, 4.75, 2)
+    assert found.bins[-1].count == 2  # with extra credit it is more than full marks
+    html = "".join(class_page(given, EXERCISES, address=address))
+    assert '5.5/4<br><span class="own">by hand</span><br><span class="own">checks: 4</span>' in html
+    assert '1/4<br><span class="own">by hand</span><br><span class="own">checks: –</span>' in html
+    assert html.count('"own">by hand<') == 2
+    assert "A mark <em>by hand</em> is what the gradebook holds" in html
+    assert "by hand" not in "".join(class_page(rows, EXERCISES, address=address))
+    assert "mean 4.75/4" in summary(given)
+    assert by_hand_text(given[:1]).startswith("1 mark is the gradebook's own")

@@ -18,7 +18,8 @@ import psutil
 import pytest
 import tiny_exercise
 from dask_cluster import Cluster
-from test_pool import below, gone, hand_in, out_of
+from test_pool import below, gone, hand_in, interrupted, out_of
+from timeless import untimed
 
 from autograder import catalog
 from autograder.cluster import link
@@ -84,7 +85,7 @@ def files_of(folder: Path) -> dict[str, Any]:
         elif name == "grades.csv":
             made[name] = [{**row, "duration_s": 0} for row in csv.DictReader(text.splitlines())]
         else:
-            made[name] = re.sub(r"[\d.]+ (ms\b|s\b|min\b|× the median)", "...", text)
+            made[name] = untimed(text)
     made["gradebook"] = read_scores(out_of(folder).gradebook)
     return made
 
@@ -93,7 +94,7 @@ def files_of(folder: Path) -> dict[str, Any]:
 def test_a_cluster_makes_of_a_class_what_this_machine_makes_of_it(tmp_path: Path):
     course = tiny_exercise.write(tmp_path / "course")
     statement = course / "exercises/halve/statement.md"
-    statement.write_text(statement.read_text().replace("seconds: 5", "seconds: 1"))
+    statement.write_text(statement.read_text().replace("seconds: 5", "seconds: 4"))
     loaded = catalog.load("halve", course)
     plan = Plan(loaded, Expectations("seed:1", Reference("x", "cpu", ""), {}))
     honest, wrong = tiny_exercise.SOLUTION, tiny_exercise.LOSES_SIGN
@@ -115,7 +116,7 @@ def test_a_cluster_makes_of_a_class_what_this_machine_makes_of_it(tmp_path: Path
             assert len(run.stderr.splitlines()) == 1, run.stderr
             assert run.stderr.startswith("autograder: could not grade s99: s99/halve/halve.ipynb: ")
             made[name] = files_of(tmp_path / "out" / name)
-        assert len(cluster.pids_used()) == 2
+        assert cluster.pids_used()  # of one or of both: the second may come when all is done
         assert not [pid for worker in cluster.workers for pid in below(worker.pid) if is_ours(pid)]
     assert {check["status"] for row in made["here"]["records.jsonl"] for check in row["checks"]} >= {
         "passed",
@@ -190,7 +191,7 @@ def test_a_worker_of_another_version_is_left_out_and_alone_it_ends_the_run(small
     tree = hand_in(plan, tmp_path / "in", *["pass"] * 5)
     said: list[str] = []
     with pytest.raises(CourseError) as caught:
-        graded(small, plan, tree, tmp_path / "out", said=said, wait=1.0)
+        graded(small, plan, tree, tmp_path / "out", said=said, wait=60.0)
     told = (
         r"the worker tcp://127\.0\.0\.1:\d+ has autograder 9\.9 with code (\w+), and this machine autograder "
         r"[\d.]+ with code \1; install the same on both"
@@ -215,7 +216,7 @@ def test_a_worker_with_another_exercise_is_refused(plan: Plan, tmp_path: Path, m
         with pytest.raises(
             CourseError, match=r"the worker tcp://\S+ has exercise halve \w+, and this machine exercise"
         ):
-            graded(cluster, plan, hand_in(plan, tmp_path / "in", "pass"), tmp_path / "out", wait=1.0)
+            graded(cluster, plan, hand_in(plan, tmp_path / "in", "pass"), tmp_path / "out", wait=60.0)
 
 
 def test_what_marks_depend_on_is_compared(plan: Plan, monkeypatch: pytest.MonkeyPatch):
@@ -234,7 +235,7 @@ def test_without_bubblewrap_a_worker_is_left_out_unless_the_code_is_trusted(smal
     small.add(**STANDS_IN, PATH=str(tmp_path / "bin"))
     tree = hand_in(plan, tmp_path / "in", "pass")
     with (
-        Workers(small.address, ["halve"], wait=1.0) as workers,
+        Workers(small.address, ["halve"], wait=60.0) as workers,
         pytest.raises(CourseError, match=r"the worker \S+ cannot confine strangers' code: bubblewrap is missing"),
     ):
         grade_class(workers, handed_in(tree, ["halve"]), {"halve": plan}, out_of(tmp_path / "out"))
@@ -259,6 +260,27 @@ def test_where_no_scheduler_is_one_sentence_says_so(plan: Plan, tmp_path: Path, 
         graded("tcp://127.0.0.1:1", plan, hand_in(plan, tmp_path / "in", "pass"), tmp_path / "out")
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("wait", "seconds"), [(3.0, 3.0), (60.0, 10.0), (0.0, 2.0)])
+def test_nobody_is_waited_for_longer_than_was_asked(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wait: float, seconds: float
+):
+    asked: list[float] = []
+
+    async def greeted(address: str, context: Any, seconds: float) -> None:
+        asked.append(seconds)
+
+    def client(address: str, *, timeout: float, **more: Any) -> None:
+        asked.append(timeout)
+        raise OSError("nobody")
+
+    monkeypatch.setenv("AUTOGRADER_COURSE", str(course_of(plan)))
+    monkeypatch.setattr(link, "expect_greeting", greeted)
+    monkeypatch.setattr(link, "Client", client)
+    with pytest.raises(CourseError, match=r"nobody answers at tcp://127\.0\.0\.1:1 as a Dask scheduler"):
+        graded("tcp://127.0.0.1:1", plan, hand_in(plan, tmp_path / "in", "pass"), tmp_path / "out", wait=wait)
+    assert asked == [seconds, seconds]
 
 
 @pytest.mark.parametrize(
@@ -440,7 +462,8 @@ def test_without_its_scheduler_a_run_ends_and_goes_on_with_another(plan: Plan, t
 
 
 MAIN = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts tests in the background switches it off
 from pathlib import Path
 sys.path[:0] = [{root!r}, {tests!r}]
 from test_cluster import graded
@@ -458,7 +481,7 @@ def test_nothing_is_left_on_the_workers_however_the_run_ends(
     small: Cluster, plan: Plan, tmp_path: Path, sent: signal.Signals
 ):
     worker = small.add("--no-nanny", **STANDS_IN, DASK_TEST_IDLE="0.5")
-    endless = "sleep 600" if sent == signal.SIGINT else "sleep 3"
+    endless = "sleep 600" if sent == signal.SIGINT else "sleep 10"
     tree = hand_in(plan, tmp_path / "in", "pass", endless, endless, "pass")
     start = MAIN.format(root=str(ROOT), tests=str(ROOT / "tests"))
     arguments = [sys.executable, "-c", start, small.address, str(tree), str(tmp_path / "out")]
@@ -495,6 +518,25 @@ def test_a_page_that_cannot_be_written_ends_the_run_in_one_sentence(small: Clust
 
 
 # ------------------------------------------------------------------------ the command line
+
+
+@pytest.mark.parametrize(("sent", "ends"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_the_command_interrupted_says_what_is_kept(
+    small: Cluster, plan: Plan, tmp_path: Path, sent: signal.Signals, ends: int
+):
+    worker = small.add("--no-nanny", **STANDS_IN)
+    tree, journal = hand_in(plan, tmp_path / "in", "pass", *["sleep 600"] * 4), tmp_path / "out/journal.jsonl"
+
+    def one_is_graded(pid: int) -> bool:
+        return journal.is_file() and '"s00"' in journal.read_text()
+
+    arguments = ["grade", str(tree), "--out", str(tmp_path / "out"), "--seed", "1", "--unconfined"]
+    status, said = interrupted([*arguments, "--scheduler", small.address], one_is_graded, sent)
+    warned, ended = said.splitlines()
+    assert warned.startswith("autograder: --unconfined: no wall stands around the submissions, and on the machines of")
+    assert ended == f"autograder: interrupted; 1 score is kept in {journal}: the same command goes on from there"
+    assert status == ends
+    assert gone(below(worker.pid))
 
 
 @pytest.mark.parametrize(

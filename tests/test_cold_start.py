@@ -14,7 +14,7 @@ from autograder import catalog
 from autograder.notebooks import submission_notebook
 
 ROOT = Path(__file__).parent.parent
-HEAVY = ("torch", "numpy", "sqlalchemy", "nbgrader", "IPython", "matplotlib")
+HEAVY = ("torch", "numpy", "sqlalchemy", "nbgrader", "jinja2", "IPython", "matplotlib")
 
 # Says, when the command has ended, which of these it imported and which processes it started.
 _WATCHED = """
@@ -67,6 +67,7 @@ def files(tmp_path: Path) -> Path:
         (("grade", "--workers", "-1"), 2),
         (("prove", "--stock", "sometimes"), 2),
         (("check", "missing.ipynb"), 2),
+        (("grade", "missing.d"), 2),
         (("check", "notes.txt"), 2),
         (("check", "essay.py"), 2),
         (("check", "essay.py", "--exercise", "nothing"), 2),

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autograder import choice, untrusted_files
 from autograder import collect as collect_module
-from autograder import untrusted_files
 from autograder.collect import CollectError, collect, read_file, unknown_folders
 from autograder.errors import CourseError
 from autograder.models import Cell, Submission
@@ -80,7 +80,7 @@ def test_the_notebook_counts_where_there_is_a_script_too(tmp_path: Path) -> None
     put(tmp_path, "s1/grad_scaler_step/grad_scaler_step.py", b"other = 1")
     submission = only(tmp_path)
     assert submission.cells == (Cell(1, ANSWER),)
-    assert submission.notes == ("grad_scaler_step.ipynb was graded; grad_scaler_step.py beside it was not read",)
+    assert submission.notes == ("grad_scaler_step.ipynb was taken; grad_scaler_step.py beside it was not read",)
 
 
 def test_a_single_notebook_of_another_name_is_graded_with_a_note(tmp_path: Path) -> None:
@@ -90,8 +90,93 @@ def test_a_single_notebook_of_another_name_is_graded_with_a_note(tmp_path: Path)
     submission = only(tmp_path)
     assert (submission.path, submission.unreadable) == (path, "")
     assert submission.notes == (
-        "there is no grad_scaler_step.ipynb; Grad_Scaler_Step (1).ipynb was graded in its place",
+        "there is no grad_scaler_step.ipynb; Grad_Scaler_Step (1).ipynb was taken in its place",
     )
+
+
+BESIDE = {
+    "a second download": (("grad_scaler_step (1).ipynb",), "grad_scaler_step (1).ipynb beside it was"),
+    "a copy": (("grad_scaler_step-Copy1.ipynb",), "grad_scaler_step-Copy1.ipynb beside it was"),
+    "another name, and a name in capitals": (("HW.IPYNB", "Notes.ipynb"), "HW.IPYNB, Notes.ipynb beside it were"),
+    "scripts": (
+        ("grad_scaler_step.py", "grad_scaler_step (1).py"),
+        "grad_scaler_step (1).py, grad_scaler_step.py beside it were",
+    ),
+    "many": (tuple(f"{n}.ipynb" for n in range(9)), "0.ipynb, 1.ipynb, 2.ipynb and 6 more beside it were"),
+    "what does not print": (("a\x1b[2J.ipynb",), "a\\u001b[2J.ipynb beside it was"),
+}
+
+
+@pytest.mark.parametrize("kind", BESIDE)
+def test_other_versions_beside_the_one_that_counts_are_named(tmp_path: Path, kind: str) -> None:
+    names, said = BESIDE[kind]
+    put(tmp_path, "s1/grad_scaler_step/grad_scaler_step.ipynb")
+    for name in names:
+        put(tmp_path, f"s1/grad_scaler_step/{name}", b"better = 1")
+    submission = only(tmp_path)
+    assert submission.cells == (Cell(1, ANSWER),)
+    assert submission.notes == (f"grad_scaler_step.ipynb was taken; {said} not read",)
+    assert all(map(choice.of_folder, submission.notes))
+
+
+def test_nothing_is_said_of_files_that_are_no_other_version(tmp_path: Path) -> None:
+    put(tmp_path, "s1/grad_scaler_step/grad_scaler_step.ipynb")
+    for name in (".ipynb_checkpoints/grad_scaler_step-checkpoint.ipynb", ".x.ipynb", "helper.py", "data.csv", "a.pdf"):
+        put(tmp_path, f"s1/grad_scaler_step/{name}")
+    put(tmp_path, "s1/grad_scaler_step/timestamp.txt", b"2026-11-29 10:00:00 UTC")
+    assert only(tmp_path).notes == ()
+
+
+def test_a_damaged_notebook_is_told_of_with_the_one_beside_it(tmp_path: Path) -> None:
+    put(tmp_path, "s1/grad_scaler_step/grad_scaler_step.ipynb", b"{")
+    put(tmp_path, "s1/grad_scaler_step/grad_scaler_step (1).ipynb")
+    submission = only(tmp_path)
+    assert "not JSON" in submission.unreadable
+    assert submission.notes == ("grad_scaler_step.ipynb was taken; grad_scaler_step (1).ipynb beside it was not read",)
+
+
+def test_a_script_is_told_of_with_the_notebook_beside_it(tmp_path: Path) -> None:
+    put(tmp_path, "s1/grad_scaler_step/grad_scaler_step.py", b"x = 1\n")
+    put(tmp_path, "s1/grad_scaler_step/mine.ipynb")
+    assert only(tmp_path).notes == ("grad_scaler_step.py was taken; mine.ipynb beside it was not read",)
+
+
+UNTIMED = "no time of submission was taken from it"
+TIMES = {
+    "nbgrader's": (b"2026-02-03 15:27:00.000000 UTC\n", ""),
+    "with an offset": (b"2026-02-03T15:27:00+01:00", ""),
+    "in words that are read": (b"3 February 2026 15:27", ""),
+    "in words": (b"yesterday evening\n", "says “yesterday evening”, which is no time that can be read"),
+    "empty": (b"", "is empty"),
+    "blank": (b" \n", "is empty"),
+    "damaged": (b"\x00\xff", r"says “\u0000\\xff”, which is no time that can be read"),
+    "long": (b"x" * 5_000, f"says “{'x' * 40}…”, which is no time that can be read"),
+    "a tune": (b"\x1b[2J now", "says “\\u001b[2J now”, which is no time that can be read"),
+}
+
+
+@pytest.mark.parametrize("kind", TIMES)
+def test_a_time_that_cannot_be_read_is_told_and_another_is_not(tmp_path: Path, kind: str) -> None:
+    data, said = TIMES[kind]
+    put(tmp_path, "s1/grad_scaler_step/grad_scaler_step.ipynb")
+    put(tmp_path, "s1/grad_scaler_step/timestamp.txt", data)
+    notes = only(tmp_path).notes
+    assert notes == ((f"timestamp.txt beside it {said}; {UNTIMED}",) if said else ())
+    assert all(map(choice.of_folder, notes))
+
+
+def test_a_time_that_is_a_link_is_not_followed_and_told(tmp_path: Path) -> None:
+    put(tmp_path, "s1/grad_scaler_step/grad_scaler_step.ipynb")
+    put(tmp_path, "time", b"2026-02-03 15:27:00 UTC")
+    (tmp_path / "s1/grad_scaler_step/timestamp.txt").symlink_to(tmp_path / "time")
+    (note,) = only(tmp_path).notes
+    why = "it is a symbolic link, which could show another student's work"
+    assert note == f"timestamp.txt beside it was not read ({why}); {UNTIMED}"
+
+
+def test_what_a_reader_or_the_code_notes_is_not_of_the_folder() -> None:
+    for note in ("cell 3: NameError", "timestamp.txt", "x was taken", "a magic was left out; the cells after it ran"):
+        assert not choice.of_folder(note)
 
 
 def test_a_hard_link_is_a_file_like_others(tmp_path: Path) -> None:
@@ -251,24 +336,52 @@ def test_a_file_in_place_of_the_exercises_folder_is_named(tmp_path: Path) -> Non
     assert only(tmp_path).unreadable == "s1/grad_scaler_step: it is a file, not a folder; put a folder there"
 
 
-@pytest.mark.parametrize(
-    ("files", "message"),
-    [
-        ((), "the folder is empty; put grad_scaler_step.ipynb into it"),
-        (("timestamp.txt",), "the folder is empty; put grad_scaler_step.ipynb into it"),
-        (("b.ipynb", "a.ipynb", "c.txt"), "there is no grad_scaler_step.ipynb, only a.ipynb, b.ipynb"),
-        (("answer.py",), "there is no grad_scaler_step.ipynb, only answer.py"),
-        (tuple(f"{n}.txt" for n in range(8)), "only 0.txt, 1.txt, 2.txt, 3.txt, 4.txt and 3 more"),
-    ],
-)
-def test_a_missing_notebook_is_named_with_what_is_there(tmp_path: Path, files: tuple[str, ...], message: str) -> None:
+MISSING = {
+    "nothing": ((), "the folder is empty; put grad_scaler_step.ipynb into it"),
+    "a time": (("timestamp.txt",), "the folder is empty; put grad_scaler_step.ipynb into it"),
+    "notebooks": (
+        ("b.ipynb", "a.ipynb", "c.txt"),
+        "a.ipynb, b.ipynb; rename the one to grade to grad_scaler_step.ipynb",
+    ),
+    "a script": (("answer.py",), "answer.py; rename it to grad_scaler_step.py"),
+    "scripts": (("b.py", "a.py"), "a.py, b.py; rename the one to grade to grad_scaler_step.py"),
+    "disguised": (
+        ("grad_scaler_step.ipynb.txt",),
+        "grad_scaler_step.ipynb.txt; rename it to grad_scaler_step.ipynb, without the ending that a browser added",
+    ),
+    "an archive": (
+        ("grad_scaler_step.zip",),
+        "grad_scaler_step.zip; unpack it and put grad_scaler_step.ipynb into the folder",
+    ),
+    "archives": (
+        ("b.pdf", "Answer.TAR.GZ"),
+        "Answer.TAR.GZ, b.pdf; unpack Answer.TAR.GZ and put grad_scaler_step.ipynb into the folder",
+    ),
+    "a folder": (("mine/",), "mine; if grad_scaler_step.ipynb is inside it, move it up into this folder"),
+    "a folder with the name of a notebook's script": (
+        ("old.py/", "b.txt"),
+        "b.txt, old.py; if grad_scaler_step.ipynb is inside old.py, move it up into this folder",
+    ),
+    "others": (
+        tuple(f"{n}.pdf" for n in range(8)),
+        "0.pdf, 1.pdf, 2.pdf, 3.pdf, 4.pdf and 3 more; only a notebook or a Python file can be graded: "
+        "put grad_scaler_step.ipynb into the folder",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", MISSING)
+def test_a_missing_notebook_is_named_with_what_is_there_and_what_to_do_with_that(tmp_path: Path, kind: str) -> None:
+    files, message = MISSING[kind]
     (tmp_path / "s1/grad_scaler_step").mkdir(parents=True)
     for name in files:
-        put(tmp_path, f"s1/grad_scaler_step/{name}")
+        if name.endswith("/"):
+            (tmp_path / "s1/grad_scaler_step" / name).mkdir()
+        else:
+            put(tmp_path, f"s1/grad_scaler_step/{name}")
     submission = only(tmp_path)
-    assert submission.unreadable.startswith("s1/grad_scaler_step: ")
-    assert message in submission.unreadable
-    assert submission.unreadable.endswith(("; put grad_scaler_step.ipynb into it", "; rename the one to grade"))
+    there = "there is no grad_scaler_step.ipynb, only " if set(files) - {"timestamp.txt"} else ""
+    assert submission.unreadable == f"s1/grad_scaler_step: {there}{message}"
     assert submission.path == tmp_path / "s1/grad_scaler_step/grad_scaler_step.ipynb"
 
 
@@ -312,7 +425,7 @@ def test_a_students_folder_that_cannot_be_searched_is_reported_for_each_exercise
 
 def test_a_file_that_vanishes_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(tmp_path, "s1/grad_scaler_step/grad_scaler_step.ipynb")
-    monkeypatch.setattr(collect_module, "_choose", lambda names, slug: ("gone.ipynb", ()))
+    monkeypatch.setattr(collect_module, "choose", lambda names, slug, is_folder: ("gone.ipynb", ()))
     assert only(tmp_path).unreadable == (
         "s1/grad_scaler_step/gone.ipynb: it was removed while it was read; hand it in again"
     )
@@ -466,22 +579,26 @@ def test_what_is_passed_over_is_said(tmp_path: Path) -> None:
     put(tmp_path, "s1/grad_scaler_step copy/grad_scaler_step.ipynb")
     put(tmp_path, "s2/Grad-Scaler-Step (1)/x.ipynb")
     put(tmp_path, "s3/grad_scalar_step.ipynb")
-    put(tmp_path, "s4/ps1/ps1.ipynb")
-    (tmp_path / "s5").mkdir()
+    put(tmp_path, "s1/my pictures.zip")
+    put(tmp_path, "s4/all of it.tar.gz")
+    put(tmp_path, "s5/ps1/ps1.ipynb")
     put(tmp_path, "grad_scaler_step/grad_scaler_step.ipynb")
     put(tmp_path, "hand-in.zip")
+    put(tmp_path, "loose.py")
     put(tmp_path, "README.md")
     put(tmp_path, ".git/x.ipynb")
     (tmp_path / "s6").symlink_to("s1")
     shape = "<student>/<exercise>/<exercise>.ipynb"
     assert unknown_folders(tmp_path, SLUGS) == [
-        f"hand-in.zip: a file among the students' folders is not graded; its place is {shape}.",
+        f"hand-in.zip: an archive among the students' folders is not graded; unpack it into {shape}.",
+        f"loose.py: a file among the students' folders is not graded; its place is {shape}.",
         f"grad_scaler_step: an exercise's folder where a student's belongs; the tree's shape is {shape}.",
         "s2/Grad-Scaler-Step (1): a folder of this name is not graded; rename it to grad_scaler_step.",
         "s3/grad_scalar_step.ipynb: a file outside its folder is not graded; "
         "move it to grad_scaler_step/grad_scaler_step.ipynb.",
+        "s4/all of it.tar.gz: an archive is not graded; unpack it into s4/<exercise>/<exercise>.ipynb.",
         "s6: a symbolic link, which is not followed; put the folder itself there.",
-        "No exercise that is graded (grad_scaler_step, dynamic_loss_scale) in the folder of: s4, s5.",
+        "No exercise that is graded (grad_scaler_step, dynamic_loss_scale) in the folder of: s5.",
     ]
 
 
@@ -513,6 +630,23 @@ def test_nothing_is_said_where_nothing_is_passed_over(tmp_path: Path) -> None:
     put(tmp_path, "s1/grad_scaler_step/grad_scaler_step.ipynb")
     put(tmp_path, "s2/dynamic_loss_scale/anything.txt")
     assert unknown_folders(tmp_path, SLUGS) == []
+
+
+def test_folders_whose_names_look_the_same_are_told_apart_in_one_sentence(tmp_path: Path) -> None:
+    for name in ("Jos\u00e9", "Jose\u0301", "Jose", "Ada", "Ada ", "jos\u00e9", "Zo\u0065\u0308"):
+        put(tmp_path, f"{name}/grad_scaler_step/grad_scaler_step.ipynb")
+    (sentence,) = collect_module.lookalikes(tmp_path)
+    assert sentence == (
+        r"Folders whose names look the same are different students: 'Ada' and 'Ada ', 'Jose\u0301' and 'Jos\xe9'; "
+        "where they are one, put the work into one of them."
+    )
+    assert len(list(collect(tmp_path, SLUGS))) == 7
+
+
+def test_nothing_is_said_of_names_that_only_have_accents(tmp_path: Path) -> None:
+    for name in ("Jose\u0301", "Zo\u00eb", "two  blanks", "\u674e\u96f7"):
+        (tmp_path / name).mkdir()
+    assert collect_module.lookalikes(tmp_path) == []
 
 
 # ---------------------------------------------------------------------------- no tree
@@ -561,6 +695,28 @@ def test_what_is_no_tree_is_an_error_at_once(
     assert isinstance(caught.value, ValueError)
     assert isinstance(caught.value, CourseError)
     assert "\n" not in str(caught.value)
+
+
+def test_one_students_folder_is_no_tree(tmp_path: Path) -> None:
+    put(tmp_path, "grad_scaler_step/grad_scaler_step.ipynb")
+    put(tmp_path, "notes/todo.txt")
+    with pytest.raises(CollectError) as caught:
+        unknown_folders(tmp_path, SLUGS)
+    assert str(caught.value) == (
+        f"{tmp_path}: this looks like one student's folder, for it holds grad_scaler_step; give the folder above it"
+    )
+    put(tmp_path, "dynamic_loss_scale/dynamic_loss_scale.py")
+    with pytest.raises(CollectError, match="for it holds grad_scaler_step, dynamic_loss_scale; give the folder above"):
+        collect_module.survey(tmp_path, SLUGS, lambda name: True)
+    put(tmp_path, "ada/grad_scaler_step/grad_scaler_step.ipynb")
+    sentences, count = collect_module.survey(tmp_path, SLUGS, lambda name: True)
+    assert (count, len(sentences)) == (0, 3)
+
+
+def test_a_tree_by_exercise_is_not_taken_for_a_students_folder(tmp_path: Path) -> None:
+    put(tmp_path, "grad_scaler_step/ada/grad_scaler_step.ipynb")
+    (sentence, *_) = unknown_folders(tmp_path, SLUGS)
+    assert sentence.startswith("grad_scaler_step: an exercise's folder where a student's belongs; ")
 
 
 def test_a_tree_that_may_not_be_listed_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -131,6 +131,28 @@ def test_a_full_disk_is_named_and_leaves_whole_lines(tmp_path: Path, monkeypatch
     assert taken_up(tmp_path).keys() == {"ada", "cy"}
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_an_end_in_the_moment_of_writing_leaves_a_whole_line_that_counts_or_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whole: bool
+):
+    write_ = os.write
+
+    def ended(descriptor: int, data: Any) -> int:
+        write_(descriptor, data if whole else data[:10])
+        raise KeyboardInterrupt
+
+    with Journal(tmp_path, forced=False) as journal:
+        journal.append(as_line(a_score("ada")))
+        with monkeypatch.context() as patch:
+            patch.setattr(module.os, "write", ended)
+            with pytest.raises(KeyboardInterrupt):
+                journal.append(as_line(a_score("ben")))
+        assert journal.kept == (2 if whole else 1)
+        start, length = journal.append(as_line(a_score("cy")))
+        assert from_record(json.loads(journal.line(start, length))).student == "cy"
+    assert list(taken_up(tmp_path)) == (["ada", "ben", "cy"] if whole else ["ada", "cy"])
+
+
 def test_threads_do_not_mix_their_lines(tmp_path: Path):
     with Journal(tmp_path, forced=False) as journal, ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda n: journal.append(as_line(a_score(f"s{n}", message="x" * 5000))), range(200)))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
-from autograder import catalog
-from autograder.known import Trials
-from autograder.plan import live_plan
+import pytest
+
+from autograder import catalog, known
+from autograder.attempt import Cage
+from autograder.known import Trials, Verdict
+from autograder.plan import Plan, live_plan
 from autograder.reference.device import live_reference
 from autograder.reference.expectations import PUBLIC, Seed
+from autograder.sandbox.zygote import SandboxError
 
 ROOT = Path(__file__).parent.parent
 KEEPS_STATE = "list_in_a_default"
@@ -23,3 +28,30 @@ def test_an_answer_that_keeps_state_does_not_outgrow_its_frames() -> None:
         verdict = trials.run(plan, {KEEPS_STATE: source}, [Seed(f"seed:{number}") for number in range(24)])
     assert verdict[KEEPS_STATE].unstable == ()
     assert verdict[KEEPS_STATE].score > 0
+
+
+def test_what_ends_the_trials_waits_for_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    exercise = catalog.load("dynamic_loss_scale", ROOT)
+    plan = live_plan(exercise, Seed(PUBLIC), live_reference("cpu"))
+    begun: list[str] = []
+    ended: list[str] = []
+
+    def one(cage: Cage, plan: Plan, name: str, source: str, others: object) -> Verdict:
+        begun.append(name)
+        if name == "00":
+            while len(begun) < 2:
+                time.sleep(0.001)
+            raise KeyboardInterrupt
+        try:
+            while True:  # an answer that loops, until its process is ended under it
+                cage.take()
+                time.sleep(0.001)
+        except SandboxError:
+            ended.append(name)
+            raise
+
+    monkeypatch.setattr(known, "_one", one)
+    with Trials() as trials, pytest.raises(KeyboardInterrupt):
+        trials.run(plan, {f"{number:02}": "" for number in range(20)})
+    assert len(begun) <= 3  # one more may have begun in the moment of the end
+    assert sorted(ended) == sorted(begun)[1:]

@@ -51,6 +51,26 @@ def test_a_lock_is_let_go_after_the_block_and_its_file_stays(tmp_path: Path):
     assert [each.name for each in tmp_path.iterdir()] == [".lock"]
 
 
+def test_a_lock_file_that_is_removed_by_who_holds_it_locks_nobody_out_and_lets_no_two_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    path, real, opened = tmp_path / ".lock", os.open, []
+
+    def swapped(*arguments: object, **more: object) -> int:
+        descriptor = real(*arguments, **more)  # type: ignore[arg-type]
+        opened.append(descriptor)
+        if len(opened) == 1:
+            path.unlink()  # who held it ends, and takes it back, before it is locked here
+        return descriptor
+
+    monkeypatch.setattr(os, "open", swapped)
+    with locked(path, "out"):
+        assert len(opened) == 2
+        assert path.read_text() == f"{os.getpid()}\n"
+        with pytest.raises(LockError), locked(path, "out"):
+            pass
+
+
 def test_a_note_that_is_no_number_is_not_repeated(tmp_path: Path):
     path = tmp_path / ".lock"
     with locked(path, "out"):

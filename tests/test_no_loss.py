@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -22,7 +23,7 @@ from sqlalchemy import Engine, event
 from sqlalchemy.exc import OperationalError
 from stand_in import Cage, Threads
 
-from autograder import catalog, gradebook_db, pipeline, worker
+from autograder import attempt, catalog, earlier, gradebook_db, pipeline, worker
 from autograder.attempt import ungraded
 from autograder.collect import handed_in
 from autograder.errors import CourseError
@@ -34,9 +35,11 @@ from autograder.notebooks import submission_notebook
 from autograder.pipeline import Class, Graded, Output, grade_class
 from autograder.plan import Plan
 from autograder.reference.expectations import Expectations
+from autograder.report.records import json_line
 from autograder.report.rows import Row
 from autograder.report.terminal import look_again_text
-from autograder.sandbox.zygote import SandboxError
+from autograder.sandbox.zygote import SandboxError, Zygote
+from autograder.tasks import Fault, Layers
 
 RIGHT = "def halve(x):\n    return x / 2\n"
 WRONG = "def halve(x):\n    return x // 2\n"
@@ -180,7 +183,28 @@ def test_a_run_interrupted_at_any_file_ends_as_if_it_had_not_been(
         run(workers, second, plan, output)
         assert state(output) == whole
         moment += 1
-    assert moment == 10  # two pages of two students, the copy, report, marks, records, index, and what is kept in mind
+    # Two pages of two students, the copy, report, two stamps, marks, records, index, and what is kept in mind.
+    assert moment == 12
+
+
+def test_what_is_kept_is_said_however_often_ctrl_c_is_pressed(
+    workers: Class, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def press(one: Graded) -> None:
+        raise KeyboardInterrupt
+
+    say, left = pipeline._kept, [None] * 3
+
+    def impatient(journal: Any) -> str:
+        if left:
+            left.pop()
+            raise KeyboardInterrupt
+        return say(journal)
+
+    monkeypatch.setattr(pipeline, "_kept", impatient)
+    with pytest.raises(pipeline.Halted, match=r"^interrupted; \d scores? (is|are) kept in \S+: the same "):
+        run(workers, hand_in(plan, tmp_path / "in", **CLASS), plan, out_of(tmp_path / "out"), on_result=press)
+    assert not left
 
 
 def test_pages_of_work_that_was_taken_back_are_not_left_over(workers: Class, plan: Plan, tmp_path: Path):
@@ -349,7 +373,29 @@ def test_two_graders_are_kept_apart_by_folder_and_by_gradebook(
         run(workers, submissions, plan, elsewhere)
     assert graded == []
     assert not (output.folder / "journal.jsonl").exists()
+    assert not elsewhere.folder.exists()
     run(workers, submissions, plan, output)
+
+
+@pytest.mark.parametrize("existing", ["", "out", "out/below"])
+def test_a_run_that_is_refused_leaves_no_folder_and_no_lock(
+    workers: Class, plan: Plan, tmp_path: Path, graded: list[str], existing: str
+):
+    submissions = hand_in(plan, tmp_path / "in", **CLASS)
+    (tmp_path / existing).mkdir(parents=True, exist_ok=True)
+    (tmp_path / "gradebook.db").write_bytes(b"SQLite format 3\0 and then something else" * 100)
+    before = sorted(tmp_path.rglob("*"))
+    output = Output(tmp_path / "out" / "below", url_of(tmp_path / "gradebook.db"))
+    with pytest.raises(CourseError, match=r"gradebook\.db: "):
+        run(workers, submissions, plan, output)
+    assert sorted(tmp_path.rglob("*")) == before
+    assert graded == []
+    run(workers, submissions, plan, out_of(output.folder))
+    locks = sorted(path.name for path in output.folder.glob(".*.lock"))
+    assert locks == [".gradebook.db.lock", ".grading.lock"]
+    with pytest.raises(CourseError, match=r"gradebook\.db: "):
+        run(workers, submissions, plan, output, force=True)
+    assert sorted(path.name for path in output.folder.glob(".*.lock")) == locks  # those of before stay
 
 
 def test_the_gradebook_is_copied_before_a_run_that_changes_it(workers: Class, plan: Plan, tmp_path: Path):
@@ -407,6 +453,7 @@ def lose(times: int, status: str) -> tuple[list[int], Any]:
         (9, "timeout", 1, "timeout"),
         (0, "", 1, "passed"),
         (1, "failed", 2, "passed"),
+        (1, "passed", 1, "passed"),
     ],
 )
 def test_a_submission_whose_confined_process_was_lost_is_tried_once_more(
@@ -422,6 +469,60 @@ def test_a_submission_whose_confined_process_was_lost_is_tried_once_more(
     sentence = "the confined process ended twice while this ran, so it counts as crashed"
     assert row.reason.startswith(sentence) is (times == 2)
     assert (sentence in row.notes) is (times == 2)
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.parametrize("when", [(1,), (1, 4), (2,), (2, 4)])
+def test_a_right_answer_stays_one_whatever_ends_the_process_that_is_to_run_it(
+    plan: Plan, tmp_path: Path, when: tuple[int, ...]
+):
+    class Unlucky(attempt.Cage):
+        taken = 0
+
+        def take(self) -> Zygote:
+            zygote = super().take()
+            self.taken += 1
+            if self.taken in when:  # just before it is handed over, as where memory is short
+                signal.pidfd_send_signal(zygote._handles[0], signal.SIGKILL)
+            return zygote
+
+    (submission, _) = hand_in(plan, tmp_path / "in", ada=RIGHT)
+    cage = Unlucky(walled=True)
+    try:
+        score = worker._tried(plan, submission, cage)
+    finally:
+        cage.drop()
+    assert (score.score, {check.status for check in score.checks}, score.notes) == (3.0, {"passed"}, ())
+
+
+@pytest.mark.parametrize(
+    ("status", "ends", "again"),
+    [
+        ("graded", ("passed", "not_run", "not_run"), True),
+        ("graded", ("passed", "timeout", "not_run"), True),
+        ("graded", ("passed", "failed", "passed"), False),
+        ("not_started", ("not_run", "not_run", "not_run"), False),
+    ],
+)
+def test_what_was_not_run_for_want_of_time_or_of_a_process_is_tried_again(
+    plan: Plan, tmp_path: Path, status: Any, ends: tuple[Any, ...], again: bool
+):
+    (submission, _) = hand_in(plan, tmp_path / "in", ada=RIGHT)
+    blank = ungraded(plan, submission, "")
+    checks = tuple(replace(check, status=end) for check, end in zip(blank.checks, ends, strict=True))
+    line = json_line(replace(blank, status=status, score=1.0, checks=checks)).encode()
+    found = earlier.Reader().known(line, 0)
+    assert found is not None
+    assert found[1].lasts is not again
+
+
+def test_that_not_all_was_run_is_said(workers: Class, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    calls, grade = lose(2, "not_run")
+    monkeypatch.setattr(worker, "grade_one", grade)
+    (submission, _) = hand_in(plan, tmp_path / "in", ada=RIGHT)
+    (row,) = run(workers, [submission], plan, out_of(tmp_path / "out"))
+    sentence = "the confined process ended more than once while this ran, so not all was run; the next run does"
+    assert (len(calls), row.reason, row.notes) == (2, sentence, sentence)
 
 
 def test_what_loses_two_confined_processes_in_one_try_is_not_tried_again(
@@ -476,6 +577,23 @@ def test_a_confined_process_that_does_not_start_is_tried_once_more(
     (submission, _) = hand_in(plan, tmp_path / "in", ada=RIGHT)
     (score,) = run(workers, [submission], plan, out_of(tmp_path / "out"))
     assert (calls, score.score) == (["ada", "ada"], 3.0)
+
+
+@pytest.mark.parametrize("ends", [1, 2])
+def test_a_confined_process_that_ends_before_it_is_warm_is_started_once_more(ends: int):
+    class Ends(Cage):
+        def layers(self) -> tuple[str, ...]:
+            if self.dropped < ends:
+                raise SandboxError("the confined process did not start: it ended with status 137")
+            return super().layers()
+
+    cage: Any = Ends()
+    answer = worker._answer(Layers(), cage, [])
+    assert answer == (
+        Layers(("bubblewrap",))
+        if ends == 1
+        else Fault("the confined process did not start: it ended with status 137", sandbox=True)
+    )
 
 
 @pytest.mark.parametrize("place", ["grade_one", "read_handed", "feedback_page", "graded_notebook"])

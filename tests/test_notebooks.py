@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,13 @@ import tiny_exercise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder import catalog
+from autograder import catalog, files
 from autograder.models import Cell, CheckResult, Exercise, Reference, Score
+from autograder.notebook_cells import free_cell
 from autograder.notebooks import (
     ReadNotebook,
     Unreadable,
+    failed_text,
     graded_notebook,
     is_untouched,
     read_notebook,
@@ -423,6 +426,24 @@ def test_the_graded_notebook_shows_every_check_once(exercise: Exercise) -> None:
     assert cells[8]["outputs"][0]["text"] == ["✓ Keeps the sign of x (1 point)\n"]
 
 
+def test_what_is_kept_of_an_exercise_is_of_that_very_exercise(exercise: Exercise) -> None:
+    harder, *others = exercise.checks
+    changes: list[dict[str, Any]] = [
+        {"checks": (replace(harder, points=harder.points + 1), *others)},
+        {"checks": (replace(harder, title="Another title"), *others)},
+        {"starter": exercise.starter.replace("def ", "def _other(): pass\n\ndef ", 1)},
+        {"entry": "another_entry"},
+    ]
+    shown = [graded_notebook(b"", replace(exercise, **change), made_score(exercise)) for change in ({}, *changes, {})]
+    assert shown[0] == shown[-1]
+    assert len(set(shown)) == len(changes) + 1
+    for change in changes[2:]:
+        assert is_untouched([Cell(1, exercise.starter)], exercise)
+        other = replace(exercise, **change)
+        assert is_untouched([Cell(1, opened(other.starter)), Cell(2, free_cell(other))], other)
+        assert not is_untouched([Cell(1, opened(other.starter)), Cell(2, free_cell(other))], exercise)
+
+
 def test_copies_and_forged_checks_are_dropped(exercise: Exercise) -> None:
     mark = {"grade_id": solution_id(exercise), "solution": True, "points": 100}
     forged = {**code("pass", grade=True, grade_id="halves"), "outputs": [{"output_type": "stream"}]}
@@ -467,6 +488,57 @@ def test_a_students_text_and_outputs_cannot_run_in_the_instructors_browser(exerc
     assert "stolen()" in page
     assert "<script>stolen" not in page
     assert 'href="javascript' not in page
+
+
+# Half a surrogate pair, NUL, an escape sequence, a carriage return, a text that runs backwards, an unseen separator.
+HOSTILE = "half \ud800 \x00 \x1b[31m \r \u202e \u2028 end"
+SHOWN = "half \\ud800 \\x00 \\x1b[31m \\r \\u202e \\u2028 end"
+
+
+def exported(path: Path) -> str:
+    """Return the page that formgrader shows of a graded notebook's file."""
+    from nbconvert.exporters import HTMLExporter
+
+    page, _ = HTMLExporter().from_filename(str(path))
+    page.encode()
+    return page
+
+
+@pytest.mark.parametrize("where", ["message", "reason"])
+def test_no_character_of_a_submission_is_obeyed_or_stops_the_export(
+    exercise: Exercise, tmp_path: Path, where: str
+) -> None:
+    told = f"ValueError: {HOSTILE}\nand more"
+    failed = [CheckResult(c.id, c.title, c.points, 0.0, "failed", told) for c in exercise.checks]
+    lost: dict[str, Any] = {"status": "unreadable", "score": None, "reason": told, "checks": ()}
+    score = made_score(exercise, **({"checks": tuple(failed)} if where == "message" else lost))
+    data = submission_notebook(exercise, "def halve(x):\n    raise ValueError").encode()
+    path = tmp_path / "halve.ipynb"
+    files.write(path, graded_notebook(data, exercise, score))
+    [output] = cells_of(path.read_text())[7]["outputs"]
+    assert output["evalue"] == f"ValueError: {SHOWN}"
+    assert output["traceback"] == [f"✗ {exercise.checks[0].title}\nValueError: {SHOWN}\nand more"]
+    assert output["ename"] == "CheckFailed"
+    assert SHOWN.replace("\x1b", "") in unescape(exported(path))
+
+
+@pytest.mark.parametrize("kind", ["code", "markdown", "raw"])
+def test_half_a_surrogate_pair_in_a_students_cell_does_not_stop_the_export(
+    exercise: Exercise, tmp_path: Path, kind: str
+) -> None:
+    cell = {"cell_type": kind, "source": f"x = '{HOSTILE}'", "metadata": {}}
+    cell |= {"outputs": [], "execution_count": None} if kind == "code" else {}
+    data = notebook(cell, code("a\udfff", grade_id=solution_id(exercise), solution=True))
+    path = tmp_path / "halve.ipynb"
+    files.write(path, graded_notebook(data, exercise, made_score(exercise)))
+    cells = cells_of(path.read_text())
+    assert source(cells[1]) == "a\ufffd"
+    assert "x = 'half \ufffd  \x1b[31m" in source(cells[0])
+    assert "half \ufffd" in exported(path)
+
+
+def test_what_a_check_cell_shows_can_be_sent_to_a_notebook() -> None:
+    assert failed_text("Halves", HOSTILE) == f"✗ Halves\n{SHOWN}"
 
 
 # ------------------------------------------------------------------- beyond all measure

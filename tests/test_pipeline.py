@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 import pytest
 import torch
+from nbconvert.exporters import HTMLExporter
 
 from autograder import __version__, catalog
 from autograder.collect import collect
@@ -139,7 +140,7 @@ def test_a_mark_that_was_lost_to_time_is_tried_again(workers, plans, tmp_path: P
         ("os._exit(7)", [False, False, True, True]),
         ("os.abort()", [False, False, True, True]),
         # Another end at every run: chance, as far as anyone can tell.
-        ("os._exit(5 + os.urandom(1)[0] % 250)", [False] * 4),
+        ("os._exit(5 + os.urandom(1)[0] % 200)", [False] * 4),
     ],
     ids=["an exit", "a signal", "an exit of another status"],
 )
@@ -190,6 +191,23 @@ def test_a_python_file_is_graded_and_shown_in_the_graded_notebook(workers, plans
     (score,) = grade_class(workers, [submission], plans, out)
     assert score.score == 10.0
     assert "grad / scale" in out.autograded(score).read_text()
+
+
+def test_what_an_answer_says_is_shown_and_stops_no_export_of_its_graded_notebook(workers, plans, tmp_path: Path):
+    said = r"half \ud800 \x00 \x1b[31m \u202e"
+    source = f"def grad_scaler_step(grads, scale, **factors):\n    raise ValueError('{said}')\n"
+    out = output(tmp_path / "out")
+    (row,) = grade_class(workers, [submitted(tmp_path / "in", "ada", source)], plans, out)
+    shown = [
+        (told["ename"], told["evalue"], *told["traceback"])
+        for cell in json.loads(out.autograded(row).read_text())["cells"]
+        for told in cell.get("outputs", ())
+    ]
+    assert len(shown) == len(STEP.checks)
+    assert all(text.isprintable() for texts in shown for line in texts for text in line.split("\n"))
+    assert any(f"ValueError: {said}" in text for texts in shown for text in texts)
+    page, _ = HTMLExporter().from_filename(str(out.autograded(row)))
+    assert rb"half \ud800 \x00 " in page.encode()
 
 
 def links(page: Path) -> set[str]:

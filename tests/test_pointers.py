@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from autograder import catalog
 from autograder.collect import collect
 from autograder.models import Cell, Exercise
 from autograder.notebooks import student_notebook, submission_notebook
-from autograder.pointers import LISTED, NAMES, pointers
+from autograder.pointers import LISTED, NAMES, _nodes, pointers
 
 EXERCISES = list(catalog.load_all(catalog.course_root()).values())
 USES = frozenset(("dynamic_loss_scale_fp32/ctypes_float", "encode_float16/through_single"))
@@ -107,6 +108,20 @@ def test_no_source_is_too_much_for_it(source: str) -> None:
 def test_a_long_cell_is_searched_as_text() -> None:
     source = "x = 1\n" * 100_000 + "import gc\n"
     assert "gc (cell 1, line 100001)" in pointers([Cell(1, source)])[0]
+
+
+PASSED_OVER = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
+
+
+@pytest.mark.parametrize(
+    "path", [ast.__file__, *sorted(Path(__file__).parent.glob("*.py"))], ids=lambda path: Path(path).name
+)
+def test_a_walk_passes_over_operators_and_contexts_alone(path: str | Path) -> None:
+    tree = ast.parse(Path(path).read_text(encoding="utf-8"))
+    every = {id(node) for node in ast.walk(tree) if not isinstance(node, PASSED_OVER)}
+    nodes = _nodes(tree)
+    assert {id(node) for node in nodes} == every
+    assert len(nodes) == len(every)
 
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.slug)

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from autograder.models import Reference
 from autograder.notebooks import submission_notebook
 from autograder.pipeline import Class, Graded, Output, grade_class
 from autograder.plan import Plan
-from autograder.pool import Worker
+from autograder.pool import Worker, how_many
 from autograder.reference.expectations import Expectations
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
@@ -98,6 +98,46 @@ def alive(pid: int) -> bool:
         return (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+def interrupted(
+    arguments: list[str | Path],
+    moment: Callable[[int], bool],
+    *sent: signal.Signals,
+    off: tuple[signal.Signals, ...] = (),
+    **environment: str,
+) -> tuple[int, str]:
+    """Start a command, send signals at a moment of its process, and return its exit status and what it said.
+
+    ``sent`` is Ctrl-C where it is not given; signals in ``off`` are switched off for the command, as nohup does.
+    """
+    command = [sys.executable, "-m", "autograder", *map(str, arguments)]
+    # A shell that starts tests in the background switches Ctrl-C off, for all below it.
+    start = (
+        "import os, signal, sys\n"
+        "for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:\n"
+        f"    signal.signal(number, signal.SIG_IGN if number in {[int(each) for each in off]} else signal.SIG_DFL)\n"
+        "os.execv(sys.argv[1], sys.argv[1:])"
+    )
+    env = {**os.environ, "NO_COLOR": "1", **environment}
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(
+        [sys.executable, "-c", start, *command], cwd=Path(__file__).parents[1], env=env, **pipes
+    ) as process:
+        try:
+            until = time.monotonic() + 60
+            while not moment(process.pid):
+                assert process.poll() is None, process.stderr.read() if process.stderr else ""
+                assert time.monotonic() < until
+                time.sleep(0.01)
+            mine = below(process.pid)
+            for each in sent or (signal.SIGINT,):
+                process.send_signal(each)
+            _, said = process.communicate(timeout=60)
+            assert gone(mine)
+        finally:
+            process.kill()
+    return process.returncode, said
 
 
 # ------------------------------------------------------------------------ what they do
@@ -189,6 +229,90 @@ def test_a_submission_larger_than_a_socket_takes_waits_for_a_worker_that_is_free
     assert [row.status for row in rows] == ["graded"] * 12
 
 
+# ------------------------------------------------------------------------- how many
+
+
+def test_asking_for_the_layers_starts_one_and_start_starts_all():
+    before = set(below(os.getpid()))
+    with Processes(workers=3, walled=False) as workers:
+        assert workers.layers() == ("bubblewrap",)
+        assert len(mine(before)) == 2
+        workers.start()
+        assert len(mine(before, 6)) == 6
+        workers.start(2)
+        assert len(mine(before, 6)) == 6
+
+
+@pytest.mark.parametrize(("changed", "started"), [(1, 1), (2, 2), (7, 3)])
+def test_no_more_processes_start_than_there_are_tasks(plan: Plan, tmp_path: Path, changed: int, started: int):
+    tree, folder = hand_in(plan, tmp_path / "in", *["pass"] * 9), tmp_path / "out"
+    with Processes(workers=1, walled=False) as workers:
+        graded(workers, plan, tree, folder)
+    meet = f"meet {tmp_path / 'busy'} {started}"  # all of them wait until so many are at it at once
+    hand_in(plan, tmp_path / "new", *[meet] * changed)
+    for number in range(changed):
+        name = f"s{number:02}/halve/halve.ipynb"
+        (tree / name).write_text((tmp_path / "new" / name).read_text())
+    before = set(below(os.getpid()))
+    seen: list[Graded] = []
+    with Processes(workers=3, walled=False) as workers:
+        graded(workers, plan, tree, folder, on_result=seen.append)
+        assert len(mine(before, 2 * started)) == 2 * started
+    assert [one.reused for one in seen] == [False] * changed + [True] * (9 - changed)
+
+
+def test_all_start_at_once_where_everything_is_to_be_graded(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    asked: list[int] = []
+    real = Processes.start
+
+    def start(self: Processes, at_least: int = 0) -> None:
+        asked.append(at_least)
+        real(self, at_least)
+
+    monkeypatch.setattr(Processes, "start", start)
+    tree = hand_in(plan, tmp_path / "in", "pass", "pass")
+    (tmp_path / "out").mkdir()
+    for more in ({}, {"force": True}):
+        asked.clear()
+        with Processes(workers=2, walled=False) as workers:
+            graded(workers, plan, tree, tmp_path / "out", **more)
+        assert asked[0] == 0
+
+
+def test_a_process_that_dies_before_all_are_there_is_replaced_and_counted_once(plan: Plan, tmp_path: Path):
+    (tmp_path / "out").mkdir()
+    tree = hand_in(plan, tmp_path / "in", f"die once {tmp_path / 'died'}", *["sleep 0.05"] * 6)
+    before = set(below(os.getpid()))
+    with Processes(workers=2, walled=False) as workers:
+        assert [row.status for row in graded(workers, plan, tree, tmp_path / "out")] == ["graded"] * 7
+        assert len(mine(before, 4)) == 4
+
+
+def mine(before: set[int], expected: int = 2) -> set[int]:
+    """Return what was started since, with its confined processes, of which one may be starting still."""
+    for _ in range(200):
+        if len(set(below(os.getpid())) - before) >= expected:
+            break
+        time.sleep(0.05)
+    time.sleep(0.2)  # and were there too many, they would be there by then
+    return set(below(os.getpid())) - before
+
+
+@pytest.mark.parametrize(
+    ("asked", "tasks", "cores", "count"),
+    [
+        *((0, 500, 2, 2), (0, 1, 2, 1), (0, 500, 64, 64), (3, 2, 2, 2), (3, 500, 2, 3), (8, 500, 1, 8)),
+        *((300, 500, 2, 8), (300, 500, 16, 64), (300, 7, 2, 7), (0, 0, 2, 1)),
+    ],
+)
+def test_never_more_are_started_than_there_are_submissions_or_than_a_machine_bears(
+    asked: int, tasks: int, cores: int, count: int
+):
+    assert how_many(asked, tasks, cores) == count
+
+
 # ------------------------------------------------------------------------ how they end
 
 
@@ -225,11 +349,17 @@ def test_workers_end_with_the_main_process_however_it_ends(plan: Plan, tmp_path:
     command += [str(plan.exercise.folder.parents[1]), str(tree), str(tmp_path / "out")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as main:
         assert main.stdout is not None
-        assert main.stdout.readline() == b"one\n"
-        mine = below(main.pid)
-        assert len(mine) == 4
-        main.send_signal(sent)
-        main.wait(60)
+        try:
+            assert main.stdout.readline() == b"one\n"
+            for _ in range(200):  # the other worker may be starting still
+                if len(mine := below(main.pid)) == 4:
+                    break
+                time.sleep(0.05)
+            assert len(mine) == 4
+            main.send_signal(sent)
+            main.wait(60)
+        finally:
+            main.kill()  # else what failed here waits for the sleepers
     assert gone(mine)
     lines = (tmp_path / "out/journal.jsonl").read_text().splitlines()
     assert [json.loads(line)["student"] for line in lines if '"student"' in line] == ["s00"]

@@ -18,9 +18,22 @@ import tiny_exercise
 from nbgrader.api import Gradebook
 from postgres import rows
 from sqlalchemy import Engine, event
-from test_gradebook import FULL, a_score, comment, grade_by_hand, grades, refusal, unreadable, write, write_code
+from test_gradebook import (
+    FULL,
+    HANDED_IN,
+    a_score,
+    comment,
+    finals,
+    grade_by_hand,
+    grades,
+    mark_like_a_human,
+    refusal,
+    unreadable,
+    write,
+    write_code,
+)
 
-from autograder import catalog, gradebook_db, gradebook_server
+from autograder import catalog, gradebook_db, gradebook_final, gradebook_server
 from autograder.gradebook import GradebookError, GradebookWriter, read_scores, url_of
 from autograder.gradebook_seen import fingerprint_of
 from autograder.locks import LockError
@@ -77,6 +90,19 @@ def test_it_holds_the_same_rows_as_sqlite(url: str, tmp_path: Path, exercise: Ex
     assert rows(url) == rows(file)
     assert read_scores(url) == read_scores(file)
     assert len(read_scores(url)) == len(ALL) + 1
+
+
+def test_marks_that_the_checks_alone_did_not_give_are_found(
+    url: str, exercise: Exercise, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gradebook_final, "_CHUNK", 3)
+    assert finals(url, exercise, *HANDED_IN) == {}
+    left = fingerprint_of(url)
+    expected = mark_like_a_human(url)
+    assert fingerprint_of(url) not in ("", left)
+    assert finals(url, exercise, *HANDED_IN) == expected
+    exported = {row["student"]: row["score"] for row in read_scores(url)}
+    assert {name: exported[name] for name in expected} == expected
 
 
 def test_writing_the_same_again_changes_nothing(url: str, exercise: Exercise) -> None:
@@ -158,7 +184,10 @@ def test_two_graders_are_kept_apart(
     assert [row["student"] for row in read_scores(url)] == ["s1", "s2", "s3"]
 
 
-def test_the_lock_of_a_grader_that_just_ended_is_waited_for(url: str, exercise: Exercise) -> None:
+def test_the_lock_of_a_grader_that_just_ended_is_waited_for(
+    url: str, exercise: Exercise, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gradebook_server, "_PATIENCE_S", 60.0)
     first = GradebookWriter(url, {"halve": exercise})
     first.__enter__()
     timer = threading.Timer(0.3, first.__exit__, (None, None, None))
@@ -293,7 +322,10 @@ def kill_at(moment: int, work: Callable[[], None]) -> bool:
     return os.WIFSIGNALED(os.waitpid(pid, 0)[1])
 
 
-def test_a_writer_killed_at_any_statement_leaves_whole_batches(server: postgres.Server, exercise: Exercise) -> None:
+def test_a_writer_killed_at_any_statement_leaves_whole_batches(
+    server: postgres.Server, exercise: Exercise, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gradebook_server, "_PATIENCE_S", 60.0)  # the server takes a while to miss who was killed
     batches = [ALL[:2], ALL[2:], [a_score("s1", dict.fromkeys(FULL, 0.0)), a_score("s9")]]
 
     def work(url: str) -> None:

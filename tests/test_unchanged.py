@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import os
+import re
+import shutil
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +32,7 @@ from autograder.pipeline import Class, Graded, Output, grade_class
 from autograder.plan import Plan, Prospect
 from autograder.reference.device import foreseen_reference, live_reference
 from autograder.reference.expectations import Expectations, Seed
+from autograder.report.terminal import by_hand_text, class_table
 
 RIGHT = "def halve(x):\n    return x / 2\n"
 STUDENTS = ("ada", "ben", "cy")
@@ -112,7 +118,7 @@ def workers() -> Iterator[Class]:
 class Idle(Class):
     """Workers that must not be needed."""
 
-    def start(self) -> None:
+    def start(self, at_least: int = 0) -> None:
         raise AssertionError("a worker was started")
 
 
@@ -211,6 +217,64 @@ def test_a_mark_given_by_hand_is_kept_and_looked_at_once(
     assert school.look_again == {("ada", "halve"): ("halves",)}
     assert school.grade(request.getfixturevalue("idle")) == []
     assert school.look_again == {("ada", "halve"): ("halves",)}  # still, and known without the gradebook
+
+
+def marks(school: School) -> dict[str, tuple[str, str]]:
+    """Return (score, final_score) by student and exercise, as grades.csv has them."""
+    with (school.out.folder / pipeline.CSV).open(encoding="utf-8", newline="") as stream:
+        return {
+            f"{row['student']}/{row['exercise']}": (row["score"], row["final_score"]) for row in csv.DictReader(stream)
+        }
+
+
+def give(school: School, student: str, **values: float | None) -> None:
+    with Gradebook(school.out.gradebook) as gradebook:
+        grade = gradebook.find_grade("halves", "halve", "halve", student)
+        for name, value in values.items():
+            setattr(grade, name, value)
+        gradebook.db.commit()
+
+
+def test_a_mark_given_by_hand_reaches_the_tables_and_costs_an_unchanged_class_nothing(
+    school: School, workers: Class, request: pytest.FixtureRequest
+):
+    (school.tree / "cy" / "halve" / "halve.ipynb").write_text("damaged")
+    school.grade(workers)
+    untouched = {name: marks(school)[name] for name in ("ben/halve", "ben/share", "ada/share")}
+    assert set(untouched.values()) == {("3", "3")}
+    assert marks(school)["cy/halve"] == ("", "")
+    give(school, "ada", manual_score=0.5, extra_credit=0.25)
+    give(school, "cy", manual_score=1.25)
+    assert school.grade(workers) == []
+    expected = {**untouched, "ada/halve": ("3", "2.25"), "cy/halve": ("", "1.25"), "cy/share": ("3", "3")}
+    assert marks(school) == expected
+    report = school.out.report.read_text()
+    assert '>by hand</span><br><span class="own">checks: 3<' in report
+    assert '>by hand</span><br><span class="own">checks: –<' in report
+    table = class_table(school.rows)
+    assert "by hand 2.25/3 " in table
+    assert "by hand 1.25/3 " in table
+    assert table.count("by hand") == 2
+    assert by_hand_text(school.rows).startswith("2 marks are the gradebook's own")
+
+    before = school.files()
+    assert school.grade(request.getfixturevalue("idle")) == []
+    assert school.files() == before
+    assert class_table(school.rows) == table  # of the damaged file as well, which is read again
+
+
+def test_a_mark_that_a_human_took_back_is_the_checks_again(school: School, workers: Class):
+    school.grade(workers)
+    give(school, "ada", manual_score=0.5)
+    school.grade(workers)
+    assert marks(school)["ada/halve"] == ("3", "2")
+    school.grade(workers, force=True)
+    assert marks(school)["ada/halve"] == ("3", "2")
+    give(school, "ada", manual_score=None)
+    school.grade(workers)
+    assert marks(school)["ada/halve"] == ("3", "3")
+    assert by_hand_text(school.rows) == ""
+    assert "by hand" not in class_table(school.rows)
 
 
 def test_a_gradebook_that_another_wrote_to_is_compared_and_brought_up_to_date(school: School, workers: Class):
@@ -314,21 +378,338 @@ def test_the_reference_is_foreseen_as_it_will_be():
 # ------------------------------------------------------------------- without feedback
 
 
-def test_without_feedback_there_are_marks_and_no_page_of_before_or_now(school: School, workers: Class):
-    def pages(kind: str) -> list[str]:
-        return sorted(
-            path.name for path in (school.out.folder / kind).rglob("*.*") if path.suffix in (".html", ".ipynb")
-        )
+def pages(school: School, kind: str = "feedback") -> list[str]:
+    """Return whose pages there are, as student/exercise."""
+    return sorted(
+        str(path.parent.relative_to(school.out.folder / kind)) for path in school.out.folder.glob(PAGES[kind])
+    )
 
-    school.grade(workers)
-    marked, made = pages("autograded"), pages("feedback")
-    assert len(marked) == len(made) == 6
-    linked = school.out.report.read_text().count(".html")
+
+def linked(school: School) -> list[str]:
+    """Return whose pages the class report links to, as student/exercise."""
+    found = re.findall(r'href="\.\./feedback/([^/"]+/[^/"]+)/', school.out.report.read_text())
+    return sorted(set(found))
+
+
+PAGES = {"feedback": "feedback/*/*/*.html", "autograded": "autograded/*/*/*.ipynb"}
+ALL = sorted(f"{student}/{slug}" for student in STUDENTS for slug in SLUGS)
+
+
+def without(school: School) -> None:
     school.out = replace(school.out, with_feedback=False)
-    assert len(school.grade(workers, force=True)) == 6
-    assert (pages("feedback"), pages("autograded")) == ([], marked)
-    assert school.out.report.read_text().count(".html") == linked - 6
-    assert school.grade(workers) == []
+
+
+def with_pages(school: School) -> None:
     school.out = replace(school.out, with_feedback=True)
+
+
+def interrupted(school: School, workers: Class, after: int) -> None:
+    """Start a run that ends, as if it were killed, once so many results are there."""
+    arrived = 0
+
+    def told(graded: Graded) -> None:
+        nonlocal arrived
+        arrived += 1
+        if arrived == after:
+            raise KeyboardInterrupt
+
+    plans = Told(school.exercises(), Seed("seed:1"), Reference("x", "cpu", "2"))
+    with pytest.raises(KeyboardInterrupt):
+        grade_class(workers, handed_in(school.tree, SLUGS), plans, school.out, on_result=told)
+
+
+def test_a_class_graded_without_feedback_has_marks_and_no_page(school: School, workers: Class):
+    without(school)
+    assert school.grade(workers) == ALL
+    assert pages(school, "autograded") == ALL
+    assert not (school.out.folder / "feedback").exists()
+    assert linked(school) == []
+
+
+def test_an_unchanged_class_without_feedback_costs_nothing_and_keeps_its_pages(
+    school: School, workers: Class, request: pytest.FixtureRequest
+):
+    school.grade(workers)
+    before = school.files()
+    idle = request.getfixturevalue("idle")
+    without(school)
+    assert school.grade(idle) == []
+    assert school.files() == before
+    with_pages(school)
+    assert school.grade(idle) == []
+    assert school.files() == before
+
+
+def test_a_class_graded_without_feedback_that_is_unchanged_costs_nothing(
+    school: School, workers: Class, request: pytest.FixtureRequest
+):
+    without(school)
+    school.grade(workers)
+    before = school.files()
+    assert school.grade(request.getfixturevalue("idle")) == []
+    assert school.files() == before
+
+
+def test_without_feedback_the_page_of_what_is_graded_anew_alone_is_removed(
+    school: School, workers: Class, request: pytest.FixtureRequest
+):
+    school.grade(workers)
+    before = school.files()
+    without(school)
+    school.hand_in("ben", "halve", submission_notebook(school.exercises()["halve"], RIGHT + "# again\n"))
+    assert school.grade(workers) == ["ben/halve"]
+    rest = [one for one in ALL if one != "ben/halve"]
+    assert pages(school) == rest
+    assert linked(school) == rest
+    assert pages(school, "autograded") == ALL
+    kept = {name: at for name, at in before.items() if "/feedback/" in name and "/ben/halve/" not in name}
+    assert kept.items() <= school.files().items()
+    # The next run makes what is missing, and runs nothing.
+    with_pages(school)
+    assert school.grade(workers) == []
+    assert pages(school) == linked(school) == ALL
+    assert {item for item in kept.items() if item[0].endswith(".html")} <= school.files().items()
+    after = school.files()
+    assert school.grade(request.getfixturevalue("idle")) == []
+    assert school.files() == after
+
+
+def test_without_feedback_no_page_outlives_a_forced_run(school: School, workers: Class):
+    school.grade(workers)
+    without(school)
+    assert school.grade(workers, force=True) == ALL
+    assert (pages(school), pages(school, "autograded"), linked(school)) == ([], ALL, [])
+    with_pages(school)
     assert school.grade(workers) == []  # nothing is run for pages alone
-    assert pages("feedback") == made
+    assert pages(school) == linked(school) == ALL
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_a_notebook_that_is_made_again_costs_no_page(school: School, workers: Class, damaged: bool):
+    if damaged:
+        school.hand_in("ben", "halve", "{")
+    school.grade(workers)
+    without(school)
+    (school.out.folder / "autograded/ben/halve/halve.ipynb").unlink()
+    assert school.grade(workers) == []
+    assert [one.reused for one in school.seen] == [True] * 6
+    assert pages(school) == pages(school, "autograded") == linked(school) == ALL
+
+
+@pytest.mark.parametrize("reason", ["version", "book", "boot"])
+def test_pages_that_are_no_longer_right_stay_known_as_such(
+    school: School, workers: Class, monkeypatch: pytest.MonkeyPatch, reason: str
+):
+    school.grade(workers)
+    stale = "<p>of before</p>"
+    for path in school.out.folder.glob(PAGES["feedback"]):
+        path.write_text(stale)
+    if reason == "version":
+        monkeypatch.setattr(pipeline, "__version__", "9.9.9")
+    elif reason == "book":
+        school.out = replace(school.out, book="https://book.test/elsewhere")
+    else:
+        monkeypatch.setattr(pipeline, "_boot", lambda: "another")
+    without(school)
+    assert school.grade(workers) == []
+    assert school.grade(workers) == []
+    assert {path.read_text() for path in school.out.folder.glob(PAGES["feedback"])} == {stale}
+    with_pages(school)
+    assert school.grade(workers) == []
+    texts = [path.read_text() for path in school.out.folder.glob(PAGES["feedback"])]
+    assert len(texts) == 6
+    assert stale not in texts
+
+
+def test_notebooks_that_are_no_longer_right_are_made_again_without_feedback(
+    school: School, workers: Class, monkeypatch: pytest.MonkeyPatch
+):
+    school.grade(workers)
+    for path in school.out.folder.glob(PAGES["autograded"]):
+        path.write_text("{}")
+    without(school)
+    monkeypatch.setattr(pipeline, "_boot", lambda: "another")
+    assert school.grade(workers) == []
+    assert {len(path.read_text()) > 2 for path in school.out.folder.glob(PAGES["autograded"])} == {True}
+
+
+def test_pages_of_an_interrupted_run_are_made_anew_though_one_without_feedback_finished_it(
+    school: School, workers: Class
+):
+    school.grade(workers)
+    first = school.tree / "ben/halve/halve.ipynb"
+    text = first.read_text()
+    school.hand_in("ben", "halve", submission_notebook(school.exercises()["halve"], RIGHT + "# other work\n"))
+    interrupted(school, workers, after=6)
+    assert "other work" in (school.out.folder / "feedback/ben/halve/halve.html").read_text()
+    first.write_text(text)  # it is handed in as it was before, and known from the records
+    without(school)
+    assert school.grade(workers) == []
+    with_pages(school)
+    assert school.grade(workers) == []
+    assert "other work" not in (school.out.folder / "feedback/ben/halve/halve.html").read_text()
+    assert pages(school) == ALL
+
+
+def test_what_an_interrupted_run_graded_has_no_page_of_before(school: School, workers: Class):
+    school.grade(workers)
+    school.hand_in("ben", "halve", submission_notebook(school.exercises()["halve"], RIGHT + "# other work\n"))
+    interrupted(school, workers, after=6)
+    page = school.out.folder / "feedback/ben/halve/halve.html"
+    page.write_text("<p>of before</p>")  # as after a power failure
+    without(school)
+    assert school.grade(workers) == []
+    assert pages(school) == linked(school) == [one for one in ALL if one != "ben/halve"]
+    with_pages(school)
+    assert school.grade(workers) == []
+    assert "other work" in page.read_text()
+
+
+# ------------------------------------------------------------------ what lies around the work
+
+
+class Restful(Class):
+    """Workers that must not be needed, while the gradebook may be."""
+
+    def start(self, at_least: int = 0) -> None:
+        raise AssertionError("a worker was started")
+
+
+def records(out: Output) -> list[dict[str, Any]]:
+    lines = (out.folder / "records.jsonl").read_text().splitlines()
+    return [{**json.loads(line), "duration_s": 0} for line in lines]
+
+
+def afresh(school: School, workers: Class) -> list[dict[str, Any]]:
+    """Return the records of a first run over the class as it is now."""
+    kept, school.out = school.out, Output(school.out.folder / "new", url_of(school.out.folder / "new.db"))
+    school.grade(workers)
+    found, school.out = records(school.out), kept
+    return found
+
+
+def moved(school: School) -> None:
+    school.tree = school.tree.rename(school.tree.with_name("moved"))
+
+
+def test_a_class_that_has_moved_is_not_run_again_and_its_records_name_where_it_is(
+    school: School, workers: Class, request: pytest.FixtureRequest
+):
+    school.hand_in("ben", "share", "{")
+    school.grade(workers)
+    pages = {name: stat for name, stat in school.files().items() if name.endswith((".html", ".ipynb"))}
+    moved(school)
+    with Restful(workers=2) as restful:
+        school.hand_in("ben", "share", submission_notebook(school.exercises()["share"], RIGHT))
+        with pytest.raises(AssertionError, match="a worker was started"):
+            school.grade(restful)  # the one that is new
+        school.hand_in("ben", "share", "{")
+    assert school.grade(workers) == []
+    found = records(school.out)
+    assert {str(Path(record["path"]).parents[2]) for record in found} == {str(school.tree)}
+    assert found == afresh(school, workers)
+    assert pages.items() <= school.files().items()
+    request.getfixturevalue("idle")
+    assert school.grade(Idle(workers=2)) == []
+
+
+def test_a_class_that_has_moved_starts_no_worker(school: School, workers: Class):
+    school.grade(workers)
+    moved(school)
+    with Restful(workers=2) as restful:
+        assert school.grade(restful) == []
+    assert all(graded.reused for graded in school.seen)
+    assert records(school.out) == afresh(school, workers)
+
+
+def test_a_file_that_comes_to_lie_beside_unchanged_work_is_told_and_forgotten_with_it(school: School, workers: Class):
+    school.grade(workers)
+    beside = school.tree / "ben" / "halve" / "halve (1).ipynb"
+    beside.write_text("{}")
+    note = "halve.ipynb was taken; halve (1).ipynb beside it was not read"
+    for here in (True, False):
+        assert school.grade(workers) == []
+        assert [graded.reused for graded in school.seen] == [True] * 6
+        assert records(school.out) == afresh(school, workers)
+        told = [record["student"] for record in records(school.out) if record["notes"] == [note]]
+        assert told == (["ben"] if here else [])
+        assert (note in (school.out.folder / "grades.csv").read_text()) is here
+        page = school.out.feedback(next(row for row in school.rows if row.key == ("ben", "halve")))
+        assert (note in page.read_text()) is here
+        beside.unlink(missing_ok=True)
+
+
+def test_a_time_that_is_mended_reaches_the_gradebook_and_its_note_goes(school: School, workers: Class):
+    stamp = school.tree / "ben" / "halve" / "timestamp.txt"
+    stamp.write_text("yesterday evening")
+    school.grade(workers)
+
+    def of_gradebook() -> Any:
+        with Gradebook(school.out.gradebook) as gradebook:
+            return gradebook.find_submission("halve", "ben").timestamp
+
+    assert of_gradebook() is None
+    stamp.write_text("2026-02-03 15:27:00 UTC")
+    assert school.grade(workers) == []
+    assert of_gradebook() == datetime(2026, 2, 3, 15, 27)
+    assert not any(record["notes"] for record in records(school.out))
+
+
+def test_what_an_interrupted_run_graded_is_brought_up_to_date_too(school: School, workers: Class):
+    def stop(graded: Graded) -> None:
+        if graded.row.key == ("cy", "halve"):
+            raise KeyboardInterrupt
+
+    school.hand_in("ada", "share", "{")
+    plans = Told(school.exercises(), Seed("seed:1"), Reference("x", "cpu", "2"))
+    with pytest.raises(pipeline.Halted) as halted:
+        grade_class(workers, handed_in(school.tree, SLUGS), plans, school.out, on_result=stop)
+    kept = int(re.search(r"(\d+) scores are kept", str(halted.value))[1])
+    moved(school)
+    (school.tree / "ada" / "halve" / "other.ipynb").write_text("")
+    school.grade(workers)
+    # The one that cannot be read says where it lies, so it is read anew.
+    assert sum(graded.resumed for graded in school.seen) == kept - 1
+    assert records(school.out) == afresh(school, workers)
+
+
+def test_a_crash_in_a_class_that_has_moved_is_still_the_same_crash(
+    school: School, workers: Class, monkeypatch: pytest.MonkeyPatch
+):
+    def crash(plan: Plan, submission: Submission, cage: Any, lost: int = 0) -> Score:
+        blank = ungraded(plan, submission, "")
+        checks = tuple(replace(check, status="crashed") for check in blank.checks)
+        return replace(blank, status="graded", score=0.0, checks=checks, sandbox=("bubblewrap",))
+
+    monkeypatch.setattr(worker, "grade_one", crash)
+    school.grade(workers)
+    assert [graded.retried for graded in school.seen] == [False] * 6
+    moved(school)
+    school.grade(workers)
+    assert [graded.retried for graded in school.seen] == [True] * 6
+    assert [record["crashes"] for record in records(school.out)] == [2] * 6
+    school.grade(workers)
+    assert [(graded.retried, graded.reused) for graded in school.seen] == [(False, True)] * 6
+
+
+@pytest.mark.parametrize("force", [False, True])
+@pytest.mark.parametrize("indexed", [False, True])
+def test_what_was_in_the_last_run_and_is_gone_is_told_once(school: School, workers: Class, force: bool, indexed: bool):
+    told: list[Any] = []
+    school.grade(workers, on_gone=told.append)
+    if not indexed:
+        (school.out.folder / ".graded.index").unlink()
+    shutil.rmtree(school.tree / "ben")
+    shutil.rmtree(school.tree / "cy" / "share")
+    school.grade(workers, on_gone=told.append, force=force)
+    school.grade(workers, on_gone=told.append, force=force)
+    tree = str(school.tree) if indexed else ""
+    gone = {("ben", "halve"): tree, ("ben", "share"): tree, ("cy", "share"): tree}
+    assert told == [{}, gone, {}]
+
+
+def test_an_exercise_that_the_course_has_no_more_is_nobodys_leaving(school: School, workers: Class):
+    told: list[Any] = []
+    school.grade(workers)
+    school.grade(workers, slugs=["halve"], on_gone=told.append)
+    assert told == [{}]

@@ -20,7 +20,19 @@ from strategies import FLOATS, JSON, SOURCE, VALUES, elements, tensors
 
 from autograder.checks import f32, tensor
 from autograder.models import Opaque, Scalar, Tensor
-from autograder.values import DTYPES, LARGE_INT, BadValue, Budget, decode, encode, number, position, rounded, show
+from autograder.values import (
+    DTYPES,
+    LARGE_INT,
+    BadValue,
+    Budget,
+    brief,
+    decode,
+    encode,
+    number,
+    position,
+    rounded,
+    show,
+)
 
 INF, NAN = math.inf, math.nan
 
@@ -448,3 +460,14 @@ def test_long_sequences_are_packed_narrowly_where_every_bit_survives(values: lis
     code = "d" if type(values[0]) is float else "q"
     assert struct.pack(f"<{len(back)}{code}", *back) == struct.pack(f"<{len(values)}{code}", *values)
     assert set(map(type, back)) == set(map(type, values))
+
+
+@pytest.mark.parametrize(
+    ("value", "two", "three"),
+    [
+        (0.0, "0", "0"), (0.0123, "0.012", "0.0123"), (3.44, "3.4", "3.44"), (99.4, "99", "99.4"),
+        (99.5, "100", "99.5"), (612.4, "612", "612"), (999.6, "1,000", "1,000"), (1800.0, "1,800", "1,800"),
+    ],
+)  # fmt: skip
+def test_what_was_measured_is_said_in_a_few_digits_without_an_exponent(value: float, two: str, three: str):
+    assert (brief(value, 2), brief(value, 3)) == (two, three)

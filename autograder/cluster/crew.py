@@ -19,7 +19,6 @@ import time
 import zlib
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from distributed import get_worker
@@ -27,7 +26,7 @@ from distributed.diagnostics.plugin import WorkerPlugin
 
 from autograder.cluster.alike import difference, standing
 from autograder.errors import CourseError, sentence
-from autograder.pool import ENDED_TWICE, Worker
+from autograder.pool import Worker
 from autograder.sandbox import walls
 from autograder.tasks import Fault, Layers, unread
 
@@ -163,7 +162,7 @@ class Crew(WorkerPlugin):  # type: ignore[misc]
         for lost in range(_TRIES + 1):
             if lost == _TRIES:
                 told = pickle.loads(task)  # the main process made it
-                task = pickle.dumps(replace(told, work=unread(told.work, ENDED_TWICE), record=b""))
+                task = pickle.dumps(unread(told))
             try:
                 hand.connection.send_bytes(task)
                 return hand, hand.connection.recv_bytes()

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import logging
 import queue
+import ssl
 import threading
 import time
 import uuid
@@ -22,9 +23,12 @@ from typing import Any, Final
 from distributed import Client, wait
 from distributed.versions import VersionMismatchWarning
 
-from autograder.errors import CourseError
+from autograder.cluster.greeting import GreetingError, expect_greeting
+from autograder.errors import CourseError, first_line
 
 CONNECT_SECONDS: Final = 10.0
+_CONNECT_LEAST: Final = 2.0
+"""A scheduler that is busy takes so long to answer, however little is to be waited for workers."""
 _LOOK_SECONDS: Final = 0.3
 """How often the scheduler is asked for its workers."""
 _SILENT_SECONDS: Final = 60.0
@@ -32,6 +36,7 @@ _SILENT_SECONDS: Final = 60.0
 _ROOM: Final = 4
 """Answers that are here and not taken yet."""
 _END_SECONDS: Final = 5.0
+_LIKELY: Final = "is this a worker's port, or is the scheduler at other work?"
 
 
 class LinkError(CourseError):
@@ -68,18 +73,20 @@ News = Present | Answer | Lost
 class Link:
     """A client of a scheduler."""
 
-    def __init__(self, address: str, security: Any) -> None:
+    def __init__(self, address: str, security: Any, wait: float = CONNECT_SECONDS) -> None:
         """Connect.
 
         Args:
             address: of the scheduler.
             security: Dask's, for tls; else None.
+            wait: seconds to try for, if that is less than it would be tried for.
 
         Raises:
             LinkError: nobody answers there.
         """
         _quiet()
         self._address, self._security = address, security
+        self._patience = max(_CONNECT_LEAST, min(CONNECT_SECONDS, wait))
         self._news: queue.SimpleQueue[News] = queue.SimpleQueue()
         self._asked: dict[Hashable, Any] = {}
         self._opened: Future[None] = Future()
@@ -87,12 +94,9 @@ class Link:
         self._thread.start()
         try:
             self._opened.result()
-        except BaseException as error:
-            if not isinstance(error, OSError | ValueError | RuntimeError):
-                self.close()
-                raise
-            self._thread.join(_END_SECONDS)
-            raise LinkError(f"nobody answers at {address} as a Dask scheduler ({_first_line(error)})") from None
+        except BaseException:
+            self.close()
+            raise
 
     def ask(self, tag: Hashable, worker: str, function: Callable[..., Any], *args: Any) -> None:
         """Have a worker call a function; its answer comes as news with this tag."""
@@ -129,7 +133,7 @@ class Link:
     def close(self) -> None:
         """End it; what was asked is not waited for."""
         with contextlib.suppress(RuntimeError, AttributeError):  # the loop ended, or never was
-            self._loop.call_soon_threadsafe(self._over.set)
+            self._loop.call_soon_threadsafe(self._end)
         self._thread.join(_END_SECONDS)
 
     # -------------------------------------------------------------------- in the thread
@@ -140,22 +144,42 @@ class Link:
         try:
             asyncio.run(self._serve())
         except BaseException as error:
-            if not self._opened.done():
-                self._opened.set_exception(error)
-            self._news.put(Lost(_first_line(error)))
+            self._fail(first_line(error))
+            self._news.put(Lost(first_line(error)))
+
+    def _fail(self, why: str) -> None:
+        """Let whoever waits for the connection know why there is none."""
+        if not self._opened.done():
+            self._opened.set_exception(LinkError(f"nobody answers at {self._address} as a Dask scheduler ({why})"))
+
+    def _end(self) -> None:
+        self._over.set()
+        if not self._opened.done() and self._task is not None:
+            self._task.cancel()
 
     async def _serve(self) -> None:
         self._loop, self._over, self._room = asyncio.get_running_loop(), asyncio.Event(), asyncio.Semaphore(_ROOM)
+        self._task = asyncio.current_task()
+        until = time.monotonic() + self._patience
+        try:
+            await expect_greeting(self._address, _context(self._security), self._patience)
+        except GreetingError as error:
+            return self._fail(str(error))
         client = Client(
             self._address,
             security=self._security,
-            timeout=CONNECT_SECONDS,
+            timeout=self._patience,
             set_as_default=False,
             asynchronous=True,
             name="autograder",
         )
         try:
-            await client
+            try:
+                # Dask's own limit is not one on each of its steps.
+                async with asyncio.timeout(max(_CONNECT_LEAST, until - time.monotonic())):
+                    await client
+            except Exception as error:  # whatever comes of taking another program's bytes for Dask's
+                return self._fail(f"it begins as Dask does, and then comes {first_line(error)}; {_LIKELY}")
             self._client = client
             self._opened.set_result(None)
             with client.as_current():
@@ -165,6 +189,7 @@ class Link:
         finally:
             with contextlib.suppress(Exception, asyncio.CancelledError):
                 await client.close(timeout=_END_SECONDS / 2)
+            client.status = "closed"  # else it would try once more when it is let go of, and complain
 
     async def _watch(self, client: Client) -> None:
         present: Any = None
@@ -181,7 +206,7 @@ class Link:
                     present = now
                 await asyncio.sleep(_LOOK_SECONDS)
         except Exception as error:  # whatever Dask has for it
-            self._news.put(Lost(_first_line(error)))
+            self._news.put(Lost(first_line(error)))
 
     async def _ask(self, tag: Hashable, worker: str, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
         assert self._client is not None
@@ -204,7 +229,7 @@ class Link:
             try:
                 value = await self._client.gather(future)
             except (Exception, asyncio.CancelledError) as error:
-                trouble = _first_line(error)
+                trouble = first_line(error)
         if self._asked.pop(tag, None) is None:  # it was dropped
             self._room.release()
         else:
@@ -221,7 +246,7 @@ class Link:
         try:
             value = (await self._client.run(function, *args, workers=[worker]))[worker]
         except (Exception, asyncio.CancelledError) as error:
-            trouble = _first_line(error)
+            trouble = first_line(error)
         await self._room.acquire()
         self._news.put(Answer(tag, value, trouble))
 
@@ -244,6 +269,6 @@ def _quiet() -> None:
     warnings.filterwarnings("ignore", message="Sending large graph")  # one notebook may be that large
 
 
-def _first_line(error: BaseException) -> str:
-    lines = f"{error}".strip().splitlines()
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+def _context(security: Any) -> ssl.SSLContext | None:
+    found: ssl.SSLContext | None = None if security is None else security.get_connection_args("client")["ssl_context"]
+    return found

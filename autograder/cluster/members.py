@@ -137,7 +137,7 @@ class Members:
         self._why = ""
         """Why the last one was left out."""
         self._idle_since = time.monotonic()
-        self._link = Link(address, security)
+        self._link = Link(address, security, wait)
 
     @property
     def ready(self) -> list[Member]:

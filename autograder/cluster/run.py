@@ -7,22 +7,20 @@ Results are yielded in the order of the jobs, and pages are written here.
 
 from __future__ import annotations
 
-import contextlib
 import math
 import pickle
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import count
 from types import TracebackType
-from typing import Final, Generic, Self, TypeVar
+from typing import Final, Self, TypeVar
 
 from autograder.cluster.address import Certificates, checked, security
 from autograder.cluster.members import Back, Chunk, ClusterError, Graded, Left, Members
-from autograder.errors import CourseError
-from autograder.pool import ENDED_TWICE, Job
-from autograder.tasks import Done, Fault, Orders, Task, unread
+from autograder.ordered import WINDOW, OrderedPass
+from autograder.tasks import Done, Fault, Orders, Task
 
 CHUNK: Final = 32
 """Submissions that a worker is given in one go, at most."""
@@ -32,11 +30,8 @@ _CHUNK_SECONDS: Final = 2.0
 _AHEAD: Final = 2_000
 """Submissions that are read and wait for a worker, at most."""
 _AHEAD_BYTES: Final = 32 * 2**20
-WINDOW: Final = 1_000
-"""As in ``pool``; more where there are many workers."""
-_TRIES: Final = 2
 _SLOW_SECONDS: Final = 0.5
-_LAST_SECONDS: Final = 2.0
+_ENDING: Final = "the workers end by themselves; if their machines are short of memory, use fewer on each"
 _R = TypeVar("_R")
 
 
@@ -80,8 +75,11 @@ class Cluster:
     ) -> None:
         self.stop()
 
-    def start(self) -> None:
+    def start(self, at_least: int = 0) -> None:
         """Connect, if that was not done; the workers' confined processes warm up while the caller goes on.
+
+        Args:
+            at_least: of no meaning here: all workers take part.
 
         Raises:
             CourseError: nobody answers there.
@@ -119,88 +117,42 @@ class Cluster:
             CourseError: the cluster cannot go on.
             OSError: a page cannot be written.
         """
-        run = _Stream(self, iter(jobs), orders, arrived)
-        try:
-            yield from run.results()
-        except BaseException:
-            run.wind_up()
-            self.stop()
-            raise
+        return _Stream(iter(jobs), orders, arrived, count(1), self).results(self.stop)
 
 
-class _Stream(Generic[_R]):
-    """One pass over jobs."""
+@dataclass(eq=False)
+class _Stream(OrderedPass[_R]):
+    """One pass over jobs, whose tasks are given to workers in chunks."""
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        jobs: Iterator[Task | _R],
-        orders: Callable[[], Orders],
-        arrived: Callable[[Task, Done], _R],
-    ) -> None:
-        self._cluster, self._jobs, self._ask, self._arrived = cluster, jobs, orders, arrived
-        self._orders: Orders | None = None
-        self._line: deque[Job[_R]] = deque()
-        self._open: dict[int, Job[_R]] = {}
-        self._numbers = count(1)
-        self._next: deque[tuple[int, bytes]] = deque()
-        """Tasks that wait for a worker, packed; those that one gave back come first."""
-        self._size = 0
-        self._alone: deque[Chunk] = deque()
-        """What was with a worker that died, one by one, so that what it died of is told from the rest."""
-        self._more = True
+    _cluster: Cluster
+    _next: deque[tuple[int, bytes]] = field(default_factory=deque, init=False)
+    """Tasks that wait for a worker, packed; those that one gave back come first."""
+    _size: int = field(default=0, init=False)
+    _alone: deque[Chunk] = field(default_factory=deque, init=False)
+    """What was with a worker that died, one by one, so that what it died of is told from the rest."""
 
-    def results(self) -> Iterator[_R]:
-        while True:
-            self._draw()
-            self._give_out()
-            while self._line and self._line[0].result is not None:
-                yield self._line.popleft().result  # type: ignore[misc]
-                if self._open:  # the caller may have taken his time
-                    self._hear(0.0)
-                    self._give_out()
-            if self._open:
-                self._hear(_SLOW_SECONDS)
-            elif not self._line and not self._more:
-                return
-
-    def wind_up(self) -> None:
-        """Take what the workers come to within a moment; what is not begun is not begun any more."""
-        members = self._cluster._members
-        if members is None or self._orders is None:
-            return
-        self._more = False
+    def _begin_no_more(self) -> None:
         self._next.clear()
         self._alone.clear()
-        until = time.monotonic() + _LAST_SECONDS
-        with contextlib.suppress(CourseError, OSError):  # the first trouble is the one that is told
+        members = self._cluster._members
+        if members is not None and self._orders is not None:
             for member in members.ready:
                 while len(member.given) > member.hands:
                     members.take_back(member)
             members.halt()
-            while any(member.given for member in members.ready) and (left := until - time.monotonic()) > 0:
-                self._hear(left)
+
+    def _is_under_way(self) -> bool:
+        return self._cluster._members is not None and any(member.given for member in self._cluster._members.ready)
 
     def _draw(self) -> None:
         """Read jobs until there is enough for a while."""
         hands = max(1, self._cluster._members.hands if self._cluster._members is not None else 1)
         window, ahead = max(WINDOW, 8 * CHUNK * hands), min(_AHEAD, 2 * CHUNK * hands)
         while self._more and len(self._line) < window and len(self._next) < ahead and self._size < _AHEAD_BYTES:
-            job = next(self._jobs, None)
-            if job is None:
-                self._more = False
-            elif isinstance(job, Task):
-                task = replace(job, number=next(self._numbers))
-                self._open[task.number] = Job(task)
-                self._line.append(self._open[task.number])
-                self._push(self._next.append, task)
-            else:
-                self._line.append(Job(None, job))
-
-    def _push(self, put: Callable[[tuple[int, bytes]], None], task: Task) -> None:
-        packed = pickle.dumps(task)
-        self._size += len(packed)
-        put((task.number, packed))
+            if (task := self._read()) is not None:
+                packed = pickle.dumps(task)
+                self._size += len(packed)
+                self._next.append((task.number, packed))
 
     def _give_out(self) -> None:
         if self._orders is not None:
@@ -252,32 +204,32 @@ class _Stream(Generic[_R]):
                 self._back(members.take_back(member))
                 free = False
 
+    def _wait(self) -> None:
+        self._hear(_SLOW_SECONDS)
+
     def _hear(self, seconds: float) -> None:
         for came in self._cluster.members().hear(seconds):
             if isinstance(came, Graded):
-                for answer in came.answers:
-                    self._done(answer)
+                self._take(came.answers)
                 done = len(came.answers)
                 self._back(Chunk(came.chunk.numbers[done:], came.chunk.tasks[done:]))
             elif isinstance(came, Back):
-                for answer in came.answers:
-                    self._done(answer)
+                self._take(came.answers)
                 self._back(came.chunk)
             else:
                 self._left(came)
 
-    def _done(self, done: Done | Fault) -> None:
-        if isinstance(done, Fault):
-            raise ClusterError(done.text)
-        job = self._open.pop(done.number, None)
-        if job is None:
-            return  # two did it, for one was slow
-        assert job.task is not None
+    def _take(self, answers: Iterable[Done | Fault]) -> None:
+        for answer in answers:
+            if isinstance(answer, Fault):
+                raise ClusterError(answer.text)
+            self._done(answer)
+
+    def _result(self, task: Task, done: Done) -> _R:
         output = self._orders.output if self._orders is not None else None
         if output is not None and done.pages is not None:
             output.write(done.row, done.pages)
-        job.result = self._arrived(job.task, replace(done, pages=None))
-        job.task = None
+        return self._arrived(task, replace(done, pages=None))
 
     def _back(self, chunk: Chunk) -> None:
         """Take tasks that were not done; they come first."""
@@ -292,22 +244,10 @@ class _Stream(Generic[_R]):
             if not left.died:
                 self._back(chunk)
             elif chunk.suspect:
-                self._lost(chunk)
+                (number,) = chunk.numbers
+                if number in self._open:
+                    task = pickle.dumps(self._lost(number, ClusterError(_ENDING)))
+                    self._alone.append(Chunk((number,), (task,), suspect=True))
             else:  # which of it was under way is not known: results may have died with the worker
                 tasks = zip(chunk.numbers, chunk.tasks, strict=True)
                 self._alone.extend(Chunk((one,), (task,), suspect=True) for one, task in tasks if one in self._open)
-
-    def _lost(self, chunk: Chunk) -> None:
-        (number,) = chunk.numbers
-        job = self._open.get(number)
-        if job is None or job.task is None:
-            return
-        job.lost += 1
-        if job.lost > _TRIES:
-            raise ClusterError(
-                "the workers end by themselves; if their machines are short of memory, use fewer on each"
-            )
-        if job.lost == _TRIES:
-            job.task = replace(job.task, work=unread(job.task.work, ENDED_TWICE), record=b"")
-            chunk = Chunk((number,), (pickle.dumps(job.task),))
-        self._alone.append(Chunk(chunk.numbers, chunk.tasks, suspect=True))

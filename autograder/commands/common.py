@@ -18,7 +18,8 @@ class Stop(CourseError):
 
 def say(message: str) -> None:
     """Say one thing in one line on stderr; a file's or a student's name in it is shown, and not obeyed."""
-    print(f"autograder: {one_line(' '.join(message.split()), MESSAGE)}", file=sys.stderr)
+    with contextlib.suppress(OSError):  # where the terminal is gone there is nobody to tell
+        print(f"autograder: {one_line(' '.join(message.split()), MESSAGE)}", file=sys.stderr)
 
 
 @contextlib.contextmanager

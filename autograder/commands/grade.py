@@ -11,23 +11,30 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from autograder import catalog
 from autograder.addresses import read_addresses
-from autograder.collect import Handed, handed_in, survey
+from autograder.claim import expect_folder
+from autograder.collect import Handed, handed_in, lookalikes, survey
 from autograder.commands.common import Stop, one_line_errors, say
+from autograder.earlier import Key
+from autograder.errors import ALL_GRADED, NOTHING_GRADED
+from autograder.gone import gone_text
+from autograder.halting import status_of
 from autograder.models import Exercise
 from autograder.output import sqlite_url
-from autograder.pipeline import Class, Graded, Output, grade_class
+from autograder.pipeline import Class, Graded, Halted, Output, grade_class
 from autograder.plan import Prospect
+from autograder.pool import cores, how_many
 from autograder.reference.device import foreseen_reference
 from autograder.reference.expectations import Seed
 from autograder.report.overview import class_text
 from autograder.report.progress import Progress
 from autograder.report.rows import Row
-from autograder.report.terminal import look_again_text, pointers_text
+from autograder.report.terminal import by_hand_text, look_again_text, pointers_text
 from autograder.report.untrusted import MESSAGE, one_line
+from autograder.report.words import counted
 from autograder.sandbox import walls
 from autograder.sandbox.zygote import SandboxError
 from autograder.secret import course_seed
@@ -35,6 +42,12 @@ from autograder.tasks import Workers
 
 if TYPE_CHECKING:
     from autograder.cluster.run import Cluster
+
+
+_UNCONFINED: Final = (
+    "--unconfined: no wall stands around the submissions, and on {} their code can do whatever you can; "
+    "that is for code that you trust"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +82,23 @@ class Options:
 
 def run(options: Options) -> int:
     """Grade a class, print how it did, and return the exit status."""
+    done: list[_Done] = []
+    try:
+        return _run(options, done)
+    except KeyboardInterrupt as error:
+        say(_halted(error, everything=bool(done)))
+        raise SystemExit(status_of(error)) from None
+
+
+def _halted(error: BaseException | None, *, everything: bool) -> str:
+    """Return what an end from outside left: what the run said of it, also where another signal came after that."""
+    while error is not None and not isinstance(error, Halted):
+        error = error.__context__
+    return str(error or (ALL_GRADED if everything else NOTHING_GRADED))
+
+
+def _run(options: Options, finished: list[_Done]) -> int:
+    """Do what ``run`` says; what is printed at the end is put into ``finished`` once all is written."""
     with one_line_errors():
         if options.cluster is None and walls.bubblewrap() is None and not options.unconfined:
             raise Stop(
@@ -76,18 +106,23 @@ def run(options: Options) -> int:
                 "apt-get install bubblewrap (`autograder doctor` shows the rest; --unconfined is for trusted code)"
             )
         root = catalog.course_root()
-        exercises = catalog.load_all(root)
-        slugs = tuple(exercises)
+        slugs = catalog.slugs(root)
+        _expect_room(options)
         passed_over, expected = survey(options.submissions, slugs, lambda name: _skipped(options, name))
-        for sentence in passed_over:
+        for sentence in (*passed_over, *lookalikes(options.submissions)):
             say(sentence)
         _must_make_sense(options, slugs, expected)
+        if options.unconfined:
+            say(_UNCONFINED.format("the machines of the cluster" if options.cluster else "this machine"))
         started = time.monotonic()
-        seed = Seed(f"seed:{options.seed}") if options.seed is not None else course_seed(root)
-        prospect = Prospect(exercises, seed, foreseen_reference())
-        with _workers(options, slugs) as workers:
+        with _workers(options, slugs, expected) as workers:
+            if options.force or not options.out.exists():
+                workers.start()  # all is to be run: what they need to get warm is most of a short run
+            exercises = catalog.load_all(root, parse_answers=False)
+            seed = Seed(f"seed:{options.seed}") if options.seed is not None else course_seed(root)
+            prospect = Prospect(exercises, seed, foreseen_reference())
             try:
-                done = _grade(options, workers, prospect, expected)
+                finished.append(done := _grade(options, workers, prospect, expected))
             except SandboxError as error:  # before anything was written: the walls are not what they must be
                 raise Stop(f"{error}; nothing was graded (`autograder doctor` shows what is missing)") from None
     _print(options, done, exercises, time.monotonic() - started)
@@ -95,10 +130,15 @@ def run(options: Options) -> int:
     return 1 if lost else 0
 
 
-def _workers(options: Options, slugs: Sequence[str]) -> Class | Cluster:
+def _workers(options: Options, slugs: Sequence[str], expected: int) -> Class | Cluster:
     walled, where = not options.unconfined, options.cluster
     if where is None:
-        return Class(workers=options.workers, walled=walled)
+        has = cores()
+        count = how_many(options.workers, expected, has)
+        if count < min(options.workers, expected):
+            said = f"no more than {count} are started; others would only slow them down on {has} cores"
+            say(f"--workers {options.workers}: {said}")
+        return Class(workers=count, walled=walled)
     if options.workers:
         raise Stop("--workers is about this machine; with --scheduler, grade with the workers that you start there")
     try:
@@ -124,13 +164,29 @@ class _Done:
     rows: Sequence[Row]
     reused: int
     resumed: int
-    look_again: Mapping[tuple[str, str], Sequence[str]]
+    retried: int
+    look_again: Mapping[Key, Sequence[str]]
+    gone: Mapping[Key, str]
 
 
-def _must_make_sense(options: Options, slugs: Sequence[str], expected: int) -> None:
+def _expect_room(options: Options) -> None:
+    """Refuse at once, before anything is started, what cannot be written."""
     tree, out = options.submissions.resolve(), options.out.resolve()
     if out == tree or tree in out.parents:
         raise Stop(f"--out {options.out} is inside the class {options.submissions}; give a folder outside it")
+    expect_folder(options.out)
+    if options.gradebook:
+        from autograder.gradebook_db import expect_usable  # here, because SQLAlchemy takes its time
+
+        expect_usable(options.gradebook, options.out)
+
+
+def _must_make_sense(options: Options, slugs: Sequence[str], expected: int) -> None:
+    if not expected and options.skip and (others := survey(options.submissions, slugs)[1]):
+        raise Stop(
+            f"{options.submissions}: there is nothing to grade in it, because --skip leaves out everyone who handed "
+            f"something in ({counted(others, 'submission')}); give a narrower pattern than {', '.join(options.skip)}"
+        )
     if not expected:
         raise Stop(
             f"{options.submissions}: there is nothing to grade in it; a class looks like <student>/<exercise>/"
@@ -143,12 +199,13 @@ def _grade(options: Options, workers: Workers, prospect: Prospect, expected: int
     gradebook = options.gradebook or sqlite_url(options.out / "gradebook.db")
     output = Output(options.out, gradebook, book, options.with_feedback)
     counts: Counter[str] = Counter()
-    look_again: dict[tuple[str, str], Sequence[str]] = {}
+    look_again: dict[Key, Sequence[str]] = {}
+    gone: dict[Key, str] = {}
     with Progress(expected, wanted=options.progress) as progress:
 
         def on_result(graded: Graded) -> None:
             progress.step()
-            counts.update(reused=int(graded.reused), resumed=int(graded.resumed))
+            counts.update(reused=int(graded.reused), resumed=int(graded.resumed), retried=int(graded.retried))
             if options.as_json:
                 print(graded.record().decode(), flush=True)
 
@@ -160,8 +217,10 @@ def _grade(options: Options, workers: Workers, prospect: Prospect, expected: int
             force=options.force,
             on_result=on_result,
             on_look_again=look_again.update,
+            on_gone=gone.update,
+            on_notice=say,
         )
-        return _Done(rows, counts["reused"], counts["resumed"], look_again)
+        return _Done(rows, counts["reused"], counts["resumed"], counts["retried"], look_again, gone)
 
 
 def _wanted(options: Options, slugs: Sequence[str]) -> Iterator[Handed]:
@@ -178,7 +237,10 @@ def _print(options: Options, done: _Done, exercises: Mapping[str, Exercise], sec
     for row in done.rows:
         if row.status == "unreadable":
             say(f"could not grade {row.student}: {row.reason}")
-    again = "\n".join(filter(None, (pointers_text(done.rows), look_again_text(done.look_again))))
+    if gone := gone_text(done.gone, done.rows, lambda student: _skipped(options, student)):
+        say(gone)
+    texts = by_hand_text(done.rows), pointers_text(done.rows), look_again_text(done.look_again)
+    again = "\n".join(filter(None, texts))
     if options.as_json:
         print(again, file=sys.stderr, end="\n" if again else "")
         return
@@ -188,10 +250,23 @@ def _print(options: Options, done: _Done, exercises: Mapping[str, Exercise], sec
     print(again, end="\n" if again else "")
     reused = f", {done.reused:,} of them unchanged since an earlier run and not run again (--force does)"
     resumed = f", {done.resumed:,} of them before the run was interrupted"
+    retried = f", {done.retried:,} of them tried again, for time, memory or a crash may have been chance"
     print(
-        f"{len(done.rows):,} submissions in {seconds:.1f} s{reused if done.reused else ''}"
-        f"{resumed if done.resumed else ''}."
+        f"{counted(len(done.rows), 'submission')} in {seconds:.1f} s{reused if done.reused else ''}"
+        f"{resumed if done.resumed else ''}{retried if done.retried else ''}."
     )
-    where = one_line(str(options.out), MESSAGE)
+    print(_where(options))
+
+
+def _where(options: Options) -> str:
+    """Return where everything is, in one sentence that tells no password."""
+    out, own = one_line(str(options.out), MESSAGE), options.out / "gradebook.db"
     feedback = "feedback, " if options.with_feedback else ""
-    print(f"Gradebook, {feedback}grades.csv and the class report, report/index.html, are in {where}.")
+    rest = "grades.csv and the class report, report/index.html, are in"
+    if options.gradebook:
+        from autograder.gradebook_db import name_of_url, sqlite_file
+
+        file = sqlite_file(options.gradebook)
+        if file is None or file.resolve() != own.resolve():
+            return f"{feedback.capitalize()}{rest} {out}; the gradebook is {name_of_url(options.gradebook)}."
+    return f"Gradebook, {feedback}{rest} {out}."

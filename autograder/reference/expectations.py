@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
@@ -70,6 +71,24 @@ def draw(exercise: Exercise, seed: Seed) -> dict[str, tuple[Case, ...]]:
     return drawn
 
 
+def together(
+    exercise: Exercise, seed: Seed, reference: Reference, seen: Mapping[str, Sequence[Observation]]
+) -> Expectations:
+    """Return expectations from what the reference did before on the cases of a seed, by the checks' ids.
+
+    Raises:
+        KeyError, ValueError: that is not one observation for each case.
+    """
+    drawn = draw(exercise, seed)
+    checks = {}
+    for check in exercise.checks:
+        cases, observations = drawn[check.id], tuple(seen[check.id])
+        if len(cases) != len(observations):
+            raise ValueError(f"{check.id}: {len(cases)} cases, {len(observations)} recorded")
+        checks[check.id] = Expected(cases, observations, len(check.cases))
+    return Expectations(seed.id, reference, checks)
+
+
 def expect(exercise: Exercise, seed: Seed, reference: Reference) -> Expectations:
     """Run the reference solution on every case, on the reference's device.
 
@@ -81,16 +100,28 @@ def expect(exercise: Exercise, seed: Seed, reference: Reference) -> Expectations
     for check, cases in zip(exercise.checks, draw(exercise, seed).values(), strict=True):
         seen = tuple(observe(function, case, check.scenario, device=reference.device) for case in cases)
         for case, observation in zip(cases, seen, strict=True):
-            _must_be_meant(exercise, case, observation)
+            _must_be_meant(exercise, check.id, case, observation)
         checks[check.id] = Expected(cases, seen, len(check.cases))
     return Expectations(seed.id, reference, checks)
 
 
-def _must_be_meant(exercise: Exercise, case: Case, observation: Observation) -> None:
+def place_of(exercise: Exercise, check_id: str) -> str:
+    """Return where a check stands: its file, the line that first names it, and the check."""
+    path, line = exercise.folder / "checks.py", 0
+    with contextlib.suppress(OSError):
+        texts = enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
+        line = next((number for number, text in texts if f'"{check_id}"' in text), 0)
+    return f"{path}{f':{line}' if line else ''}: check {check_id}"
+
+
+def _must_be_meant(exercise: Exercise, check_id: str, case: Case, observation: Observation) -> None:
     for outcome in observation.outcomes:
         if outcome.raised is not None and outcome.raised.type_name not in _MEANT:
             what = f"{outcome.raised.type_name}: {outcome.raised.message}"
-            raise ReferenceError(f"solutions/{exercise.slug}.py raised {what} on the case “{case.name}”")
+            raise ReferenceError(
+                f"{place_of(exercise, check_id)}, case “{case.name}”: solutions/{exercise.slug}.py raised {what}, "
+                "which no specification asks for. Mend the solution, or the case that it is given."
+            )
 
 
 def load_function(source: str, name: str, filename: str) -> Callable[..., Any]:

@@ -10,11 +10,15 @@ from __future__ import annotations
 import runpy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from autograder.models import Case, Exercise, Value
+from autograder.checks import show_calls
+from autograder.models import Case, Exercise, Outcome, Value
 from autograder.observations import observe
-from autograder.reference.expectations import Expectations, ReferenceError
+from autograder.reference.expectations import Expectations, ReferenceError, place_of
+from autograder.values import show
+
+_FILE: Final = "oracle.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,7 @@ class Oracle:
 
 def load(exercise: Exercise) -> Oracle | None:
     """Return the exercise's oracle, None where it has none."""
-    path = exercise.folder / "oracle.py"
+    path = exercise.folder / _FILE
     if not path.is_file():
         return None
     names = runpy.run_path(str(path))
@@ -40,7 +44,7 @@ def verify(exercise: Exercise, expectations: Expectations) -> int:
     """Compare the expected observations with PyTorch's wherever the rules coincide; return how many calls agreed.
 
     Raises:
-        ReferenceError: they differ; the sentence names exercise, check, case and values.
+        ReferenceError: they differ; the sentence names file, check, case, what each did, and what to do.
     """
     oracle = load(exercise)
     if oracle is None:
@@ -56,18 +60,34 @@ def verify(exercise: Exercise, expectations: Expectations) -> int:
                     continue
                 seen.add(key)
                 agreed += 1
-                found = _compare(oracle, arguments, outcome.returned, expectations.reference.device)
+                theirs = _pytorch(oracle, arguments, expectations.reference.device)
+                found = _difference(oracle, outcome, theirs)
                 if found:
-                    place = f"{exercise.slug}, check {check.id}, case “{case.name}”"
-                    raise ReferenceError(f"our reference and PyTorch disagree on {place}: {found}")
+                    call = show_calls(exercise.entry, Case(case.name, (arguments,)), 0)
+                    raise ReferenceError(
+                        f"{place_of(exercise, check.id)}, case “{case.name}”: our reference and PyTorch disagree on "
+                        f"{call}: {found}. solutions/{exercise.slug}.py {_did(outcome)}; PyTorch, as {_FILE} asks it, "
+                        f"{_did(theirs)}. Mend solutions/{exercise.slug}.py; or where the two rules differ there, let "
+                        f"`coincides` in exercises/{exercise.slug}/{_FILE} return False for such arguments, and say "
+                        "why in DIFFERENCES."
+                    )
     return agreed
 
 
-def _compare(oracle: Oracle, arguments: Mapping[str, Value], ours: Value, device: str) -> str | None:
+def _did(outcome: Outcome) -> str:
+    if outcome.raised is not None:
+        return f"raised {outcome.raised.type_name}: {outcome.raised.message}"
+    return f"returned {show(outcome.returned)}"
+
+
+def _difference(oracle: Oracle, ours: Outcome, theirs: Outcome) -> str | None:
+    if theirs.raised is not None:
+        return f"PyTorch raised {theirs.raised.type_name}: {theirs.raised.message}"
+    return oracle.agrees(ours.returned, theirs.returned)
+
+
+def _pytorch(oracle: Oracle, arguments: Mapping[str, Value], device: str) -> Outcome:
     import torch
 
     with torch.device(device):  # what an oracle makes itself is made there, too
-        seen = observe(oracle.pytorch, Case("", (arguments,)), device=device).outcomes[0]
-    if seen.raised is not None:
-        return f"PyTorch raised {seen.raised.type_name}: {seen.raised.message}"
-    return oracle.agrees(ours, seen.returned)
+        return observe(oracle.pytorch, Case("", (arguments,)), device=device).outcomes[0]

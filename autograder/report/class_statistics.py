@@ -99,9 +99,11 @@ class ExerciseStatistics:
     out_of_time: int
     """Of those graded, how many lost at least one check to time."""
     mean: float | None
-    """Of those graded, in points; None where none was."""
+    """Of those graded, in points as the gradebook holds them; None where none was."""
     median: float | None
     bins: tuple[Bin, ...]
+    by_hand: int
+    """How many of all have a mark that the checks alone did not give."""
     checks: tuple[CheckTally, ...]
     beliefs: tuple[BeliefTally, ...]
     """By number of students; equal ones in the exercise's order."""
@@ -134,7 +136,7 @@ def _statistics(
     exercise: Exercise, rows: tuple[Row, ...], look_again: Mapping[tuple[str, str], Sequence[str]]
 ) -> ExerciseStatistics:
     graded = [row for row in rows if row.status == "graded"]
-    marks = [row.score or 0.0 for row in graded]
+    marks = [row.mark or 0.0 for row in graded]
     seconds = median([row.duration_s for row in graded]) if graded else 0.0
     checks = _checks(exercise, graded)
     return ExerciseStatistics(
@@ -147,6 +149,7 @@ def _statistics(
         mean=fmean(marks) if marks else None,
         median=median(marks) if marks else None,
         bins=_bins(marks, exercise.max_score),
+        by_hand=sum(row.final is not None for row in rows),
         checks=checks,
         beliefs=_beliefs(exercise, graded, checks),
         troubles=_troubles(rows, seconds, look_again),

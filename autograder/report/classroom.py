@@ -28,6 +28,7 @@ from autograder.report.html import base_url, drawn
 from autograder.report.places import section_name
 from autograder.report.rows import PROBLEM, Row
 from autograder.report.untrusted import one_line
+from autograder.values import brief
 
 BLOCK: Final = 250
 """Rows of a table; more are put in folded blocks, which a browser need not lay out."""
@@ -70,17 +71,13 @@ def class_page(
         book_url=base_url(book_url),
         section_name=section_name,
         number=words.number,
+        brief=brief,
         points=words.points,
         share=words.share,
-        counted=counted,
+        counted=words.counted,
         thousands="{:,}".format,
         slow=words.number(SLOW),
     )
-
-
-def counted(count: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun: "1 student", "2 students"."""
-    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
 def _headline(found: Sequence[ExerciseStatistics]) -> str:
@@ -89,7 +86,8 @@ def _headline(found: Sequence[ExerciseStatistics]) -> str:
     submissions = sum(len(statistics.rows) for statistics in found)
     if not found:
         return "Nothing was handed in."
-    return f"{counted(submissions, 'submission')} of {counted(len(students), 'student')}, {graded:,} graded."
+    handed_in = f"{words.counted(submissions, 'submission')} of {words.counted(len(students), 'student')}"
+    return f"{handed_in}, {graded:,} graded."
 
 
 # ---------------------------------------------------------------------------- sections
@@ -109,6 +107,8 @@ class Entry:
 
     student: Student
     marks: str
+    by_hand: tuple[str, ...]
+    """What to say below marks that the checks alone did not give, in lines; else empty."""
     strip: Markup
     """A sign for each check, or why there is none."""
 
@@ -188,7 +188,7 @@ def _section(statistics: ExerciseStatistics, address: Address) -> Section:
 
     def entry(row: Row) -> Entry:
         strip = _strip(row) if row.status == "graded" else Markup(row.status.replace("_", " "))
-        return Entry(student(row), words.marks_of(row), strip)
+        return Entry(student(row), words.final_marks_of(row), _by_hand(row), strip)
 
     def look(trouble: Trouble) -> Look:
         return Look(student(trouble.row), trouble.kinds, _time(trouble), _reason(trouble))
@@ -203,6 +203,12 @@ def _section(statistics: ExerciseStatistics, address: Address) -> Section:
         looks=_by_kind(statistics.troubles, look),
         rows=_blocks(statistics.rows, entry),
     )
+
+
+def _by_hand(row: Row) -> tuple[str, ...]:
+    if row.final is None:
+        return ()
+    return words.BY_HAND, f"checks: {'–' if row.score is None else words.number(row.score)}"
 
 
 def _belief(tally: BeliefTally, student: Callable[[Row], Student]) -> Belief:
@@ -271,7 +277,7 @@ def _time(trouble: Trouble) -> str:
     if not {"out of time", "slow"} & set(trouble.kinds):
         return ""
     times = f", {trouble.times_median:,.0f} × the median" if trouble.times_median >= SLOW else ""
-    return f"{trouble.row.duration_s:.2g} s{times}"
+    return f"{brief(trouble.row.duration_s, 2)} s{times}"
 
 
 def _blocks(rows: Sequence[Row], view: Callable[[Row], Any]) -> list[Block[Row]]:
@@ -347,4 +353,4 @@ def _picture(statistics: ExerciseStatistics) -> str:
     ]
     if bins[-1].count:
         parts.append(f"full marks, {words.points(bins[-1].low)}: {bins[-1].count:,}")
-    return f"Scores of {counted(statistics.graded, 'graded submission')}; {'; '.join(parts)}."
+    return f"Scores of {words.counted(statistics.graded, 'graded submission')}; {'; '.join(parts)}."

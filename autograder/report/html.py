@@ -11,22 +11,23 @@ import base64
 import functools
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markdown_it import MarkdownIt
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from autograder.models import Cell, CheckResult, Exercise, Score
 from autograder.report import words
-from autograder.report.listing import Line, colored, listing
+from autograder.report.listing import Line, colored, listing, numbered
 from autograder.report.places import section_name
-from autograder.report.untrusted import cut, one_line, visible
+from autograder.report.untrusted import cut, escaped, one_line, visible
 
 _PLACE: Final = re.compile(r"line (\d{1,6}) of cell (\d{1,6})|cell (\d{1,6}), line (\d{1,6})")
+_TICKED: Final = re.compile(r"`([^`\n]{1,200})`")
 _CODE: Final = 200_000
 """Characters of a submission's code that are shown, and below, how many of its cells."""
 _CELLS: Final = 100
@@ -53,6 +54,7 @@ def feedback_page(score: Score, exercise: Exercise, cells: tuple[Cell, ...], *, 
     """
     return render(
         "page.html",
+        style=_page_style(),
         score=score,
         title=exercise.title,
         statement=_markdown(exercise.statement),
@@ -75,7 +77,7 @@ def _common(score: Score) -> dict[str, Any]:
         "headline": words.headline(score),
         "reason": words.reason(score),
         "marks": words.marks_of(score),
-        "arcs": _arcs(score),
+        "ring": _ring(tuple((each.points, _kind(score, each)) for each in score.checks), words.marks_of(score)),
         "cards": list(_cards(score)),
         "output": cut(score.output, 20_000, 400),
     }
@@ -137,16 +139,17 @@ class Arc:
     kind: str
 
 
-def _arcs(score: Score) -> list[Arc]:
-    total = sum(result.points for result in score.checks)
+def _arcs(parts: Sequence[tuple[float, str]]) -> list[Arc]:
+    """Return the arcs of checks, each given by its points and its kind."""
+    total = sum(points for points, _ in parts)
     if not total:
         return []
     arcs: list[Arc] = []
     start = 0.0
-    gap = 1.2 if len(score.checks) > 1 else 0.0
-    for result in score.checks:
-        share = 100 * result.points / total
-        arcs.append(Arc(round(start + gap / 2, 2), round(max(share - gap, 0.2), 2), _kind(score, result)))
+    gap = 1.2 if len(parts) > 1 else 0.0
+    for points, kind in parts:
+        share = 100 * points / total
+        arcs.append(Arc(round(start + gap / 2, 2), round(max(share - gap, 0.2), 2), kind))
         start += share
     return arcs
 
@@ -173,7 +176,7 @@ def _places(score: Score) -> dict[int, set[int]]:
 # --------------------------------------------------------------------------- drawing
 
 
-def _printed(value: Any) -> Any:
+def _printed(value: Any) -> str:
     return value if isinstance(value, Markup) else visible(str(value))
 
 
@@ -183,11 +186,14 @@ def _environment() -> Environment:
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_printed,
+        auto_reload=False,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"colored": colored, "one_line": one_line, "ticked": _ticked, "sha256": _sha256}
-    environment.globals["labels"] = words.LABELS
+    environment.filters |= {
+        "colored": colored, "numbered": numbered, "one_line": one_line, "ticked": _ticked, "sha256": _sha256,
+    }  # fmt: skip
+    environment.globals |= {"labels": words.LABELS, "check_head": _check_head}
     return environment
 
 
@@ -198,9 +204,33 @@ def _sha256(text: str) -> str:
 
 def _ticked(text: str) -> Markup:
     """Return a message with what stands between backticks as code; all of it is escaped."""
-    parts = re.split(r"`([^`\n]{1,200})`", visible(text))
-    wrapped = (Markup("<code>{}</code>").format(part) if n % 2 else escape(part) for n, part in enumerate(parts))
-    return Markup("").join(wrapped)
+    parts = map(escaped, _TICKED.split(visible(text)))
+    return Markup("".join([f"<code>{part}</code>" if n % 2 else part for n, part in enumerate(parts)]))
+
+
+# Of what a class's pages are made of, the same few rings and heads of checks stand in most. None of it is a student's.
+
+
+@functools.lru_cache(maxsize=512)
+def _ring(parts: tuple[tuple[float, str], ...], marks: str) -> Markup:
+    """Return the ring around a score, of the points and the kind of each check."""
+    return Markup(_parts().ring(_arcs(parts), marks))
+
+
+@functools.lru_cache(maxsize=2_048)
+def _check_head(*shown: str | int | bool) -> Markup:
+    """Return the beginning of a check's element: what is said of it in one line."""
+    return Markup(_parts().head(*shown))
+
+
+def _parts() -> Any:
+    return _TEMPLATES.get_template("parts.html.j2").module
+
+
+@functools.cache
+def _page_style() -> Markup:
+    """Return the style sheet of a page, which is the same for all."""
+    return Markup(render("page.css"))
 
 
 def render(template: str, **values: Any) -> str:

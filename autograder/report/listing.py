@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 from pygments.lexers.python import PythonLexer
 from pygments.token import Comment, Keyword, Name, Number, Operator, String
 
-from autograder.report.untrusted import visible
+from autograder.report.untrusted import ENTITIES, visible
 
 LIMIT: Final = 50_000
 """Characters of one cell that are shown."""
@@ -52,6 +52,15 @@ def listing(source: str, marked: frozenset[int] = frozenset(), limit: int = LIMI
     return lines
 
 
+def numbered(lines: Iterable[Line]) -> Markup:
+    """Return lines as the elements of a page's listing."""
+    return Markup("".join([_element("mark" if line.marked else "span", line) for line in lines]))
+
+
+def _element(tag: str, line: Line) -> str:
+    return f'<{tag} class="line" data-n="{line.number}">{line.html}\n</{tag}>'
+
+
 def colored(source: str) -> Markup:
     """Return a short source as one piece of HTML."""
     return _colored_once(source) if len(source) <= _SHORT else _colored(source)
@@ -66,10 +75,13 @@ _colored_once = functools.lru_cache(maxsize=2_048)(_colored)
 
 
 def _lines(source: str) -> Iterator[Markup]:
+    text = "\n".join([_shortened(line.rstrip()) for line in source.rstrip().split("\n")])
     # The lexer needs quadratic time where there are many blank lines, so none is handed more than a few: a file of
     # nothing but blanks would keep it busy for minutes. A string that goes on after them loses its color, no more.
-    lines = [_shortened(line.rstrip()) for line in source.rstrip().split("\n")]
-    for blank, group in groupby(_blocks(lines), key=lambda item: item[0]):
+    if "\n" * _BLANKS not in text:
+        yield from _colored_lines(text)
+        return
+    for blank, group in groupby(_blocks(text.split("\n")), key=lambda item: item[0]):
         texts = [text for _, text in group]
         yield from map(Markup, texts) if blank else _colored_lines("\n".join(texts))
 
@@ -84,14 +96,11 @@ def _blocks(lines: list[str]) -> Iterator[tuple[bool, str]]:
 def _colored_lines(text: str) -> Iterator[Markup]:
     done: list[str] = []
     for kind, part in _LEXER.get_tokens(text):
-        name = _class_of(kind)
-        for index, piece in enumerate(part.split("\n")):
-            if index:
-                yield Markup("".join(done))
-                done = []
-            if piece:
-                done.append(f'<span class="{name}">{escape(piece)}</span>' if name else str(escape(piece)))
-    yield Markup("".join(done))
+        html = part.translate(ENTITIES)
+        if name := _class_of(kind):
+            html = "\n".join([f'<span class="{name}">{piece}</span>' if piece else "" for piece in html.split("\n")])
+        done.append(html)
+    return map(Markup, "".join(done).split("\n"))
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from types import TracebackType
 from typing import Self
@@ -35,7 +36,8 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._bar.stop()
+        with contextlib.suppress(OSError):  # the terminal may be gone, which is no trouble of the class's
+            self._bar.stop()
 
     def step(self) -> None:
         """One more is done."""

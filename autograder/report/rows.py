@@ -7,6 +7,7 @@ have in common, which is most of it: a class of ten thousand is a few megabytes.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeVar
@@ -59,6 +60,16 @@ class Row:
     seed_id: str
     version: str
     """The exercise's version."""
+    tree: str
+    """The class's folder, in which the work lay; a text that a class has in common."""
+    final: float | None = None
+    """What the gradebook holds where that is not what the checks alone make of it: a human gave points or extra credit,
+    or nbgrader took a late penalty. Else None."""
+
+    @property
+    def mark(self) -> float | None:
+        """What counts: what the gradebook holds."""
+        return self.score if self.final is None else self.final
 
     @property
     def key(self) -> tuple[str, str]:
@@ -84,7 +95,13 @@ def row_of(score: Score) -> Row:
         notes="; ".join(score.notes)[: TEXT + 1],
         seed_id=score.seed_id,
         version=score.version,
+        tree=tree_of(score.path),
     )
+
+
+def tree_of(path: str) -> str:
+    """Return the class's folder of ``<class>/<student>/<exercise>/<file>``."""
+    return os.path.dirname(os.path.dirname(os.path.dirname(path)))
 
 
 def _verdict(result: CheckResult) -> Verdict:
@@ -117,6 +134,7 @@ class Shared:
             notes=self._one(row.notes),
             seed_id=self._one(row.seed_id),
             version=self._one(row.version),
+            tree=self._one(row.tree),
         )
 
     def _one(self, value: _T) -> _T:

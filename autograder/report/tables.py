@@ -13,7 +13,7 @@ from autograder.report.untrusted import one_line
 
 COLUMNS: Final = (
     "student", "exercise", "status", "score", "max_score", "checks_passed", "checks", "failed", "misconceptions",
-    "reason", "notes", "seed_id", "version",
+    "reason", "notes", "seed_id", "version", "final_score",
 )  # fmt: skip
 _FORMULA: Final = tuple("=+-@\t\r\n＝＋－＠")
 """First characters by which a spreadsheet takes a cell for a formula, or looks behind them for one."""
@@ -23,8 +23,9 @@ def grades_csv(rows: Iterable[Row]) -> Iterator[str]:
     """Yield the lines of a CSV, without their newlines: a header, then by student and exercise; of several for both,
     the last.
 
-    ``failed`` and ``misconceptions`` are ids with a blank between, in the order of the checks; ``score`` is empty where
-    there is none. Text that a spreadsheet would run as a formula gets an apostrophe before it.
+    ``failed`` and ``misconceptions`` are ids with a blank between, in the order of the checks. ``score`` is what the
+    checks gave, empty where there is none; ``final_score`` is what the gradebook holds, and so the same but for what a
+    human or a late penalty changed. Text that a spreadsheet would run as a formula gets an apostrophe before it.
     """
     latest = {row.key: row for row in rows}
     yield _line(COLUMNS)
@@ -55,6 +56,7 @@ def _cells(row: Row) -> list[str]:
         _cell(row.notes),
         _cell(row.seed_id),
         _cell(row.version),
+        "" if row.mark is None else words.number(row.mark),
     ]
 
 

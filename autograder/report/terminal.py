@@ -21,6 +21,7 @@ from autograder.report import words
 from autograder.report.places import Place, section_name
 from autograder.report.rows import PROBLEM, Row
 from autograder.report.untrusted import cut, one_line, visible
+from autograder.values import brief
 
 _STYLES: Final = {"✓": "green", "✗": "red", "…": "yellow"}
 _BAR: Final = 40
@@ -183,11 +184,25 @@ def _line(row: Row) -> tuple[Text, ...]:
     strip = Text()
     for verdict in row.checks if row.status == "graded" else ():
         strip.append(words.mark(verdict), _STYLES[words.mark(verdict)])
-    style = "green" if words.is_full(row) else "red" if row.status == "unreadable" else ""
+    full = row.mark is not None and row.mark >= row.max_score and row.status == "graded"
+    style = "green" if full else "red" if row.status == "unreadable" else ""
+    marks = words.final_marks_of(row) if row.final is None else f"{words.BY_HAND} {words.final_marks_of(row)}"
     return (
-        Text(one_line(row.student, 200)), Text(one_line(row.exercise)), Text(words.marks_of(row), style), strip,
+        Text(one_line(row.student, 200)), Text(one_line(row.exercise)), Text(marks, style), strip,
         Text(one_line(row.problem)),
     )  # fmt: skip
+
+
+def by_hand_text(rows: Iterable[Row]) -> str:
+    """Return one line on how many marks are not those of the checks; "" where all are."""
+    count = sum(row.final is not None for row in rows)
+    if not count:
+        return ""
+    marks = "1 mark is" if count == 1 else f"{count:,} marks are"
+    return (
+        f"{marks} the gradebook's own (points by hand, extra credit or a late penalty): final_score in grades.csv; "
+        "score is what the checks gave."
+    )
 
 
 def look_again_text(found: Mapping[tuple[str, str], Sequence[str]]) -> str:
@@ -230,16 +245,16 @@ def summary(rows: Sequence[Row]) -> str:
         if count := sum(row.status == status for row in rows):
             parts.append(f"{count:,} {label}")
     seconds = sum(row.duration_s for row in rows)
-    parts.append(f"{seconds:,.0f} s of run time" if seconds >= 1_000 else f"{seconds:.3g} s of run time")
+    parts.append(f"{brief(seconds, 3)} s of run time")
     return " · ".join(parts)
 
 
 def _mean(graded: Sequence[Row]) -> str:
     highest = {row.max_score for row in graded}
     if len(highest) == 1:
-        mean = sum(row.score or 0.0 for row in graded) / len(graded)
-        return f"{mean:.3g}/{words.number(highest.pop())}"
-    shares = [(row.score or 0.0) / row.max_score for row in graded if row.max_score]
+        mean = sum(row.mark or 0.0 for row in graded) / len(graded)
+        return f"{brief(mean, 3)}/{words.number(highest.pop())}"
+    shares = [(row.mark or 0.0) / row.max_score for row in graded if row.max_score]
     return f"{100 * sum(shares) / len(shares):.3g}%"
 
 

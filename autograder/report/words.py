@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
 from autograder.models import CheckResult, CheckStatus, Score
+from autograder.values import brief
 
 NO_ANSWER: Final[frozenset[CheckStatus]] = frozenset(("timeout", "not_run"))
 """Statuses of a check that nothing is known about."""
@@ -22,6 +23,8 @@ LABELS: Final = {
     "kept": "Read again after all calls, it was",
 }
 """How the part of the outcome that a check shows is introduced."""
+BY_HAND: Final = "by hand"
+"""What stands beside points that the gradebook holds and the checks did not give."""
 _FILE: Final = re.compile(r"\A[^:]*\.(?:ipynb|py): ")
 """The file that a reason begins with; a table names the student beside it."""
 
@@ -32,6 +35,18 @@ class Judged(Protocol):
     @property
     def status(self) -> CheckStatus:
         """What became of it."""
+
+
+class Kept(Protocol):
+    """A submission with what the gradebook holds."""
+
+    @property
+    def mark(self) -> float | None:
+        """What counts."""
+
+    @property
+    def max_score(self) -> float:
+        """The points that there are."""
 
 
 class Marked(Protocol):
@@ -95,6 +110,11 @@ def marks_of(score: Marked) -> str:
     return "–" if score.score is None else f"{number(score.score)}/{number(score.max_score)}"
 
 
+def final_marks_of(row: Kept) -> str:
+    """Return what counts of a row as "8/10"; a dash where there is nothing."""
+    return "–" if row.mark is None else f"{number(row.mark)}/{number(row.max_score)}"
+
+
 def is_full(score: Marked) -> bool:
     """Return whether nothing is left to earn."""
     return score.score is not None and score.score >= score.max_score and score.status == "graded"
@@ -123,6 +143,11 @@ def reason(score: Score) -> str:
 
 def _sentence(text: str) -> str:
     return text if not text or text.endswith((".", "!", "?", "…", "”", ")")) else f"{text}."
+
+
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun: "1 student", "2 students"."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
 def shared_trouble(checks: Sequence[CheckResult]) -> str:
@@ -158,6 +183,6 @@ def provenance(score: Score) -> list[tuple[str, str]]:
         ("Sandbox", ", ".join(score.sandbox) or ("none" if score.checks else "")),
         ("Exercise version", score.version[:12]),
         ("Submission", f"sha256 {score.content_hash[:12]}" if score.content_hash else ""),
-        ("Run time", f"{score.duration_s:.2g} s" if score.duration_s else ""),
+        ("Run time", f"{brief(score.duration_s, 2)} s" if score.duration_s else ""),
     ]
     return [(name, value) for name, value in rows if value]

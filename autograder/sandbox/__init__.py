@@ -1,12 +1,12 @@
 """Run a student's code where it can reach nothing, and bring back what was observed.
 
 Trusted side: ``zygote`` (starts and talks to the confined process), ``walls`` (what surrounds it), ``runner`` (time
-budget), ``questions`` (the inputs, ready to send). Confined side: ``confined`` (the warm process and its forks),
-``ready`` (the inputs, built), ``huge`` (what makes forks cheap), ``inner`` (the layers that each fork puts around
-itself: ``landlock``, limits, ``seccomp``), ``cells`` (student code), ``forbid`` (what is no answer), ``sealed`` (how
-the observer is kept from the observed), ``leftovers`` (what one submission could leave for the next). Between them:
-``frames``. Data: ``layers`` (what is asked for),
-``syscalls`` (the system calls that a submission may make), ``bpf`` (the language of the filter that says so).
+budget), ``waiting`` (what of it a busy machine took), ``questions`` (the inputs, ready to send). Confined side:
+``confined`` (the warm process and its forks), ``ready`` (the inputs, built), ``huge`` (what makes forks cheap),
+``inner`` (the layers that each fork puts around itself: ``landlock``, limits, ``seccomp``), ``cells`` (student code),
+``forbid`` (what is no answer), ``sealed`` (how the observer is kept from the observed), ``leftovers`` (what one
+submission could leave for the next). Between them: ``frames``. Data: ``layers`` (what is asked for), ``syscalls``
+(the system calls that a submission may make), ``bpf`` (the language of the filter that says so).
 
 | layer | stops | missing |
 |---|---|---|

@@ -41,6 +41,7 @@ from autograder.sandbox.cells import cell_of, entry_of, forbidden, parse, run
 from autograder.sandbox.frames import (
     EXIT_OUT_OF_MEMORY,
     EXIT_TOO_LARGE,
+    TOO_MANY_FILES,
     Closed,
     TooLarge,
     receive,
@@ -51,10 +52,13 @@ from autograder.sandbox.frames import (
 )
 from autograder.sandbox.ready import Ready, ready, ready_of
 from autograder.sandbox.sealed import hide, sealed
+from autograder.sandbox.waiting import ENDING, Waiting
 
 _PR_SET_DUMPABLE: Final = 4
 _PR_SET_NO_NEW_PRIVS: Final = 38
 _CAPABILITY_VERSION: Final = 0x20080522
+_LOOK_SECONDS: Final = 0.05
+"""How often it is looked at how many files a submission made: one makes some thousands meanwhile."""
 _SET_TRACE: Final = sys.settrace
 _SET_PROFILE: Final = sys.setprofile
 
@@ -80,14 +84,18 @@ def main(control_fd: int, options: dict[str, Any]) -> None:
     if options.get("many"):
         huge.collapse()
     work = Path.cwd()  # where bubblewrap put it: the one folder that submissions can write to
+    most = leftovers.entries(work) + leftovers.MOST_ENTRIES
     _say(
         control,
         {"ready": {**_facts(owned), "inner": layers.names, "missing": layers.missing, "landlock": landlock.abi()}},
         _handle(),
     )
     asked: dict[str, tuple[Ready, ...]] = {"": ()}
-    child = 0
+    child, crowded = 0, False
     while True:
+        if child and owned and not crowded and _crowds(control, work, most):
+            os.kill(child, signal.SIGKILL)
+            crowded = True
         data, fds, _, _ = socket.recv_fds(control, 4096, 1)
         if not data:
             if child:
@@ -111,6 +119,8 @@ def main(control_fd: int, options: dict[str, Any]) -> None:
             _say(control, {"learned": message["questions"]})
         else:
             answer, child = _end(child, message["grace"], before, work), 0
+            if crowded:
+                answer["ended"], crowded = TOO_MANY_FILES, False
             _say(control, answer)
 
 
@@ -189,6 +199,14 @@ def _facts(owned: bool) -> dict[str, Any]:
     }
 
 
+def _crowds(control: socket.socket, work: Path, most: int) -> bool:
+    """Wait until something is asked; return at once, and True, where there are more than ``most`` files before."""
+    while not select.select([control], [], [], _LOOK_SECONDS)[0]:
+        if leftovers.entries(work) > most:
+            return True
+    return False
+
+
 def _end(child: int, grace: float, before: list[Any], work: Path) -> dict[str, Any]:
     """Kill what is left of a submission; say how its process ended, and whether this one is as it was ``before``.
 
@@ -208,14 +226,19 @@ def _end(child: int, grace: float, before: list[Any], work: Path) -> dict[str, A
 
 
 def _wait(child: int, grace: float) -> int | None:
-    # A process that exits closes its sockets first and can be waited for a moment later.
-    end = time.monotonic() + grace
+    # A process that exits closes its sockets first and can be waited for a moment later, unless others go before it.
+    end, waiting, patience, over = time.monotonic() + grace, Waiting(), ENDING, not grace
+    if grace:
+        waiting.counted(child)  # what it waited until now
     while True:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
             return status
-        if time.monotonic() >= end:
+        if over:
             return None
+        if time.monotonic() >= end:
+            more = waiting.more(child, time.monotonic() - end, patience)
+            end, patience, over = end + more, patience - more, not more  # it may have ended during that look
         time.sleep(0.001)
 
 

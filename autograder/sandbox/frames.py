@@ -9,16 +9,18 @@ import json
 import socket
 import struct
 import time
+from collections.abc import Callable
 from json import encoder
 from typing import Any, Final
 
 LIMIT: Final = 16 * 2**20
 """Bytes a frame may have."""
-EXIT_OUT_OF_MEMORY: Final = 3
-"""Exit status of a child that ran out of memory outside the student's call."""
-EXIT_TOO_LARGE: Final = 4
+EXIT_OUT_OF_MEMORY: Final = 213
+"""Exit status of a child that ran out of memory outside the student's call; of a number that no program takes."""
+EXIT_TOO_LARGE: Final = 214
 """Exit status of a child whose answer does not fit a frame."""
-
+TOO_MANY_FILES: Final = 1 << 16
+"""What is told as the wait status of a child that was ended for the files that it made; no process ends with it."""
 
 CONTAINERS: Final = 200_000
 """Lists and objects that a frame may have; each costs its reader far more than its two bytes."""
@@ -75,6 +77,23 @@ def send_bytes(sock: socket.socket, data: bytes, deadline: float | None = None) 
         raise Closed from None
 
 
+def send_patiently(sock: socket.socket, message: Any, deadline: float, more: Callable[[float], float]) -> None:
+    """Send one frame, to one that may be kept from reading it; as ``send``, with ``more`` as of ``Reader``."""
+    data = written(message)
+    left = memoryview(_PACK(">I", len(data)) + data)
+    while left:
+        try:
+            _set_timeout(sock, deadline)
+            left = left[sock.send(left) :]
+        except (Late, TimeoutError):
+            put_off = more(time.monotonic() - deadline)
+            if put_off <= 0.0:
+                raise Late from None
+            deadline += put_off
+        except OSError:
+            raise Closed from None
+
+
 def receive(sock: socket.socket, deadline: float | None = None, limit: int = LIMIT) -> Any:
     """Return the next frame's message; nothing is read beyond it. As ``Reader.message``."""
     return read(receive_bytes(sock, deadline, limit), limit)
@@ -90,16 +109,21 @@ def receive_bytes(sock: socket.socket, deadline: float | None = None, limit: int
 class Reader:
     """The frames that come from a socket, which nobody else reads from."""
 
-    def __init__(self, sock: socket.socket) -> None:
-        """Nothing is read yet."""
-        self._sock = sock
+    def __init__(self, sock: socket.socket, more: Callable[[float], float] = lambda late: 0.0) -> None:
+        """Nothing is read yet.
+
+        Args:
+            sock: where they come from.
+            more: asked at a deadline, with the seconds since; returns by how many it is put off, 0.0 to be late.
+        """
+        self._sock, self._more = sock, more
         self._buffer = bytearray()
 
     def message(self, deadline: float, limit: int = LIMIT) -> Any:
         """Return the next frame's message.
 
         Args:
-            deadline: of ``time.monotonic``.
+            deadline: of ``time.monotonic``; ``more`` may put it off.
             limit: bytes that it may have. Small ones keep a stranger's answer from costing its reader time and memory.
 
         Raises:
@@ -111,7 +135,7 @@ class Reader:
 
     def data(self, deadline: float, limit: int = LIMIT) -> bytes:
         """Return the bytes of the next frame; as ``message``."""
-        self._fill(4, deadline)
+        deadline = self._fill(4, deadline)
         size = int.from_bytes(self._buffer[:4], "big")
         _within(size, limit)
         self._fill(4 + size, deadline)
@@ -119,10 +143,17 @@ class Reader:
         del self._buffer[: 4 + size]
         return data
 
-    def _fill(self, size: int, deadline: float) -> None:
+    def _fill(self, size: int, deadline: float) -> float:
         while len(self._buffer) < size:
             # No more than is asked for is read ahead of a large frame, and of small ones as many as have come.
-            self._buffer += _part(self._sock, max(_AHEAD, min(size - len(self._buffer), 2**20)), deadline)
+            try:
+                self._buffer += _part(self._sock, max(_AHEAD, min(size - len(self._buffer), 2**20)), deadline)
+            except Late:
+                more = self._more(time.monotonic() - deadline)
+                if more <= 0.0:
+                    raise
+                deadline += more
+        return deadline
 
 
 def written(message: Any) -> bytes:

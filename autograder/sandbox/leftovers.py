@@ -21,7 +21,11 @@ from pathlib import Path
 from typing import Any, Final
 
 EMPTY_SECONDS: Final = 1.5
-"""How long the deleting of a submission's files may take; less than the grader waits for an answer."""
+"""Of processor time: how long the deleting of a submission's files may take; less than the grader waits for an answer,
+in which time without a processor is not counted either."""
+MOST_ENTRIES: Final = 2_000
+"""Files, folders and further names of them that a submission may make. Each takes a kilobyte of the kernel's memory, of
+which no other limit knows, and its deleting takes time."""
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _LIMITS: Final = sorted({getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")})
 _PR_GET_TIMERSLACK: Final = 30
@@ -54,6 +58,12 @@ def system_v_objects() -> int:
     return count
 
 
+def entries(folder: Path) -> int:
+    """Return how many files and folders, by all their names, a file system holds; 0 where it does not count them."""
+    seen = os.statvfs(folder)
+    return seen.f_files - seen.f_ffree
+
+
 def clean(folder: Path, before: list[Any]) -> bool:
     """Empty the folder; return whether nothing of a submission is left, and this process is as it was ``before``.
 
@@ -71,9 +81,9 @@ def empty(folder: Path, seconds: float = EMPTY_SECONDS) -> bool:
 
     Folders may be nested deeper than Python recurses and than a path is long, so none is entered through another: what
     is in a folder of the top is moved to the top, and then looked at there. Each entry costs a few calls, at most
-    ``seconds`` in all; what is left after that makes the answer false.
+    ``seconds`` of processor time in all; what is left after that makes the answer false.
     """
-    deadline = time.monotonic() + seconds
+    deadline = time.process_time() + seconds
     if os.stat(folder).st_uid == os.getuid():
         os.chmod(folder, 0o777)
     top = os.open(folder, _FOLDER)
@@ -91,7 +101,7 @@ def _emptied(top: int, deadline: float) -> bool:
     while entries := _entries(top):
         moved = False
         for name, is_folder in entries:
-            if time.monotonic() >= deadline:
+            if time.process_time() >= deadline:
                 return False
             moved |= _flattened(name, top, names, deadline) if is_folder else _unlinked(name, top)
         if not moved:  # nothing of what is left can be changed
@@ -114,7 +124,7 @@ def _flattened(name: str, top: int, names: Iterator[str], deadline: float) -> bo
         return False
     try:
         for entry, is_folder in _entries(inside):
-            if time.monotonic() >= deadline:
+            if time.process_time() >= deadline:
                 return moved
             moved |= _moved(entry, inside, top, next(names)) if is_folder else _unlinked(entry, inside)
     finally:

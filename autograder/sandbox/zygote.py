@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import secrets
@@ -21,7 +22,7 @@ from autograder.limits import Limits as Limits
 from autograder.loaded import Loaded as Loaded
 from autograder.models import Case, Cell, Observation
 from autograder.observations import decode_observation, encode_arguments
-from autograder.sandbox import frames, walls
+from autograder.sandbox import frames, waiting, walls
 from autograder.sandbox.layers import ALL, Layers
 from autograder.sandbox.questions import Questions
 from autograder.values import BadValue
@@ -65,6 +66,8 @@ class Zygote:
         self._buffer = b""
         self._handles: list[int] = []
         self._learned: set[str] = set()
+        self._waiting = waiting.Waiting()
+        self._number: int | None = None
         command = walls.python_command(inside=walled)
         if walled:
             program = walls.bubblewrap()
@@ -106,6 +109,8 @@ class Zygote:
     def close(self) -> None:
         """End the process and everything in it."""
         # At this a process ends by itself, a cold one once it is warm; bubblewrap, killed too soon, leaves one behind.
+        with contextlib.suppress(OSError):
+            self._control.shutdown(socket.SHUT_RDWR)  # at once, although another thread may be waiting at it
         self._control.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=_CLOSE_SECONDS if self._facts else _CLOSE_COLD_SECONDS)
@@ -177,15 +182,30 @@ class Zygote:
         try:
             self._order({"do": "fork", "questions": questions.name if questions else ""}, theirs)
             self._hear(_ANSWER_SECONDS)
+            session = Session(self, ours, self._limits, questions)
             # No byte of a submission has been sent yet, so this is our own code's word.
-            said = frames.receive(ours, time.monotonic() + _ANSWER_SECONDS)
+            said = session.began(_ANSWER_SECONDS)
         except (SandboxError, OSError, frames.Closed, frames.Late, frames.BadFrame):
             ours.close()
             raise SandboxError("the confined process is gone") from None
         if said != {"inner": layers}:
             ours.close()
             raise SandboxError("a submission's process lacks a layer that was there at the start")
-        return Session(self, ours, self._limits, questions)
+        return session
+
+    def child(self) -> int | None:
+        """Return the number of the current child's process; None where there is none, or it is not seen."""
+        # The oldest child is ours: what a submission leaves behind comes later.
+        return None if self._own is None else waiting.descendant(self._own, 1)
+
+    @property
+    def _own(self) -> int | None:
+        if not self._number:
+            number = waiting.descendant(self._process.pid, int(self._walled))  # bubblewrap is one generation more
+            if not self._facts:
+                return number  # it is not there yet, or may be on its way to be another
+            self._number = number
+        return self._number
 
     def _teach(self, questions: Questions) -> None:
         ours, theirs = socket.socketpair()
@@ -213,18 +233,31 @@ class Zygote:
         """
         with contextlib.suppress(OSError):
             self._control.sendall(json.dumps({"do": "end", "grace": grace}).encode())
-        answer = self._hear(_ANSWER_SECONDS)
+        answer = self._hear(_ANSWER_SECONDS + (grace + waiting.ENDING if grace else 0.0))
         if answer.get("clean") is not True:
             raise SandboxError("a submission left something behind")
         return None if answer["ended"] is None else int(answer["ended"])
 
     def _hear(self, seconds: float) -> dict[str, Any]:
-        deadline = time.monotonic() + seconds
+        deadline, patience = time.monotonic() + seconds, START_SECONDS
+        self._waiting.counted(self._own)  # what it waited before
+        child: waiting.Waiting | None = None
         while b"\n" not in self._buffer:
             try:
                 self._control.settimeout(max(0.001, deadline - time.monotonic()))
                 part, handles, _, _ = socket.recv_fds(self._control, 4096, 1)
                 self._handles += handles
+            except TimeoutError:
+                # On a busy machine it is slow, and not gone; or it waits for a child that was killed and has to end.
+                late = time.monotonic() - deadline
+                more = self._waiting.more(self._own, late, patience)
+                if child is None:
+                    child = waiting.Waiting()
+                    child.counted(self.child())
+                if more := more or child.more(self.child(), late, patience):
+                    deadline, patience = deadline + more, patience - more
+                    continue
+                part = b""
             except OSError:
                 part = b""
             if not part:
@@ -263,10 +296,36 @@ class Session:
 
     def __init__(self, zygote: Zygote, sock: socket.socket, limits: Limits, questions: Questions | None = None) -> None:
         self._zygote, self._sock, self._limits, self._questions = zygote, sock, limits, questions
-        self._reader = frames.Reader(sock)
+        self._reader = frames.Reader(sock, self.more)
         self._token, self._number = "", 0
         self.heard = time.monotonic()
         """When the last answer had come in whole, of ``time.monotonic``."""
+        self.patience = START_SECONDS
+        """Seconds for which deadlines may be put off from now on."""
+        self.put_off = 0.0
+        """Seconds for which deadlines were put off until now, because the child had no processor."""
+        self._waiting = waiting.Waiting()
+
+    def began(self, seconds: float) -> Any:
+        """Return what the child says first, before it has read anything; as ``load`` raises."""
+        return self._reader.message(time.monotonic() + seconds)
+
+    def more(self, late: float) -> float:
+        """Return by how many seconds a deadline is put off that was so long ago: the child had no processor."""
+        return self._put(self._waiting.more(self._child, late, self.patience))
+
+    def count(self) -> None:
+        """Put off what comes by what the child waited until now."""
+        self._put(self._waiting.counted(self._child, self.patience))
+
+    @functools.cached_property
+    def _child(self) -> int | None:
+        return self._zygote.child()  # until it is waited for, at the end, its number is no other's
+
+    def _put(self, more: float) -> float:
+        self.patience -= more
+        self.put_off += more
+        return more
 
     def load(self, cells: Sequence[Cell], entry: str, forbids: Sequence[str], deadline: float) -> Loaded:
         """Send the cells, let them run, and return what came of it.
@@ -276,12 +335,13 @@ class Session:
             form.
         """
         order = {"cells": [[cell.number, cell.source] for cell in cells], "entry": entry, "forbids": list(forbids)}
-        frames.send(self._sock, {"load": order}, deadline)
-        hits = _expect(self._reader.message(deadline), "forbidden", list)
+        before = self.put_off
+        frames.send_patiently(self._sock, {"load": order}, deadline, self.more)
+        hits = _expect(self._reader.message(deadline + self.put_off - before), "forbidden", list)
         forbidden = tuple((hit[0], hit[1], str(hit[2])[:200]) for hit in hits[:20] if _is_hit(hit))
         if forbidden:
             return Loaded(forbidden)
-        return _loaded(_expect(self._reader.message(deadline), "loaded", dict))
+        return _loaded(_expect(self._reader.message(deadline + self.put_off - before), "loaded", dict))
 
     def observe(self, case: Case, scenario: str, deadline: float) -> tuple[Observation, str]:
         """Run one case; return what was observed and the forbidden name that was used, if any."""
@@ -310,7 +370,7 @@ class Session:
         return self._token
 
     def _ask(self, order: dict[str, Any], deadline: float) -> None:
-        frames.send(self._sock, order, deadline)
+        frames.send_patiently(self._sock, order, deadline, self.more)
 
     def _answer(self, size: int, deadline: float) -> tuple[bytes, str]:
         answer = self._reader.data(deadline, min(frames.LIMIT, size))

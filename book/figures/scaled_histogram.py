@@ -34,7 +34,9 @@ def fates(gradient: Tensor, scale: float) -> Fates:
     gone = (true != 0) & (stored == 0)
     size = true.double().abs()
     total = size.sum().item()
-    return Fates(int(gone.sum()), int(stored.isinf().sum()), size[gone].sum().item() / total if total else 0.0)
+    # Both sums in one order, whatever is lost: all of the mass is then all of it, not 1 + 2**-52.
+    mass = (size * gone).sum().item() / total if total else 0.0
+    return Fates(int(gone.sum()), int(stored.isinf().sum()), mass)
 
 
 def exponents(gradient: Tensor) -> tuple[int, list[int]]:

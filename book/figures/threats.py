@@ -12,7 +12,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from autograder import catalog, observations, untrusted_files
-from autograder.sandbox import frames, inner, walls
+from autograder.limits import MOST_WAITING
+from autograder.sandbox import frames, inner, leftovers, walls
 from autograder.sandbox.layers import Layers
 from autograder.sandbox.zygote import STUDENT
 from figures.style import Picture
@@ -66,14 +67,15 @@ def limits() -> dict[str, str]:
     """Return what one submission may use, as it is enforced."""
     seconds = sorted({exercise.seconds for exercise in catalog.load_all(ROOT).values()})
     return {
-        "Wall clock of one check": f"{_span(seconds, 0.5)}: half of the exercise's budget",
-        "Wall clock of all checks": f"{_span(seconds, 2.0)}: twice that budget",
+        "Time of one check": f"{_span(seconds, 0.5)}: half of the exercise's budget",
+        "Time of all checks": f"{_span(seconds, 2.0)}: twice that budget",
+        "Waiting for a processor": f"{MOST_WAITING} times that budget, which does not count",
         "Processor time": f"{STUDENT.cpu} s for its process",
         "Memory": f"{_mib(STUDENT.memory)} above what Python with torch has",
         "Processes and threads": f"{inner.PROCESSES or 'none'} beside its own",
         "Open files": f"{inner.DESCRIPTORS}",
         "A file": f"{_mib(STUDENT.file)}",
-        "All its files": f"{_mib(walls.TMPFS_BYTES)}, gone when it ends",
+        "All its files": f"{_mib(walls.TMPFS_BYTES)} and {leftovers.MOST_ENTRIES:,} files, gone when it ends",
         "Printed text that is kept": f"{observations.OUTPUT_LIMIT:,} characters",
         "An answer to the grader": f"{_mib(frames.LIMIT)} to be read at all; far less, by what was asked, to be judged",
         "The file that is handed in": f"{_mib(untrusted_files.LIMIT)}",

@@ -91,6 +91,8 @@ def numbers(value: Any) -> list[float] | None:
 
 def first_difference(mine: Sequence[float], theirs: Sequence[float]) -> int | None:
     """Return the first index at which two sequences of one length differ."""
+    if list(mine) == list(theirs):
+        return None  # a run may have 200,000 steps
     pairs = enumerate(zip(mine, theirs, strict=True))
     return next((index for index, (a, b) in pairs if not close(a, b, RTOL)), None)
 
@@ -237,6 +239,8 @@ def same_skipped(arguments: Arguments, got: Outcome, want: Outcome) -> str | Non
     items = items_of(value)
     if items is None:
         return f"the value of skipped is {kind_of(value)}, not a list of step numbers"
+    if {int}.issuperset(map(type, items)) and list(items) == theirs:
+        return None  # a run may have 100,000 of them
     for index, item in enumerate(items):
         if real(item) is None:
             return f"the entry skipped[{index}] is {kind_of(item)}, not the number of a step"

@@ -74,10 +74,12 @@ def same_record(arguments: Arguments, got: Outcome, want: Outcome) -> str | None
         return f"the value of {key} is {kind_of(record[key])}, not a list of numbers"
     if len(mine) != len(right["scales"]):
         return f"the list scales has {len(mine)} entries for {len(right['scales'])} steps"
-    for index, (value, theirs) in enumerate(zip([*mine, record["final_scale"]], trace, strict=True)):
+    mine = [*mine, record["final_scale"]]
+    alike = {int, float}.issuperset(map(type, mine)) and mine == trace  # a run may have 200,000 steps
+    for index, (value, theirs) in enumerate(() if alike else zip(mine, trace, strict=True)):
         found = real(value)
         if found is None or found != theirs:
-            where = f"the entry scales[{index}]" if index < len(mine) else "the value of final_scale"
+            where = f"the entry scales[{index}]" if index < len(right["scales"]) else "the value of final_scale"
             shown = kind_of(value) if found is None else repr(float_of(found))
             why = event(arguments, trace, index - 1) if index else "that is init_scale, as fp32 holds it"
             return f"{where} is {shown}, not {theirs!r}: {why}"

@@ -311,6 +311,17 @@ def test_the_keyboard_goes_through_all_scales_and_every_number_is_torch_s(
     assert figure.spoken() == said[-2]
 
 
+def test_the_mass_of_all_is_all_of_the_mass(page: Page) -> None:
+    drawn = torch.Generator().manual_seed(0)
+    for size in (3, 1000, 50_000):
+        for _ in range(20):
+            g = torch.randn(size, generator=drawn) * 1e-9
+            g[torch.rand(size, generator=drawn) < 0.3] = 0
+            g[0] = 1e-9
+            assert page["lost"](g) == (1.0, 1.0)
+            assert scaled_histogram.fates(g, 1.0).mass == 1.0
+
+
 @pages
 def test_it_begins_as_the_still_picture_stands(reader: Callable[..., Reader], page: Page) -> None:
     figure = Figure(reader())

@@ -68,6 +68,15 @@ def sent(request: Any) -> int:
     return len(gzip.compress(body, 6)) if urldefrag(request.url).url.split("?")[0].endswith(TEXT) else len(body)
 
 
+def opened(page: Any, url: str = "") -> Any:
+    """Open an address, else the page again, wait until it is whole and asks for nothing more; return the answer."""
+    # For Playwright a network is idle as well where a busy machine keeps a page from asking for what it needs: "load"
+    # is when all scripts were run.
+    answer = page.goto(url, wait_until="load") if url else page.reload(wait_until="load")
+    page.wait_for_load_state("networkidle")
+    return answer
+
+
 def visit(browser: Any, address: str, url: str) -> Visit:
     """Open a page and wait until it has loaded."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
@@ -82,7 +91,7 @@ def visit(browser: Any, address: str, url: str) -> Visit:
     page.on("requestfailed", lambda request: failed.append(request.url))
     page.on("response", lambda answer: failed.append(answer.url) if answer.status >= 400 else None)
     page.on("requestfinished", lambda request: sizes.append(sent(request)))
-    answer = page.goto(address + url, wait_until="networkidle")
+    answer = opened(page, address + url)
     seen = page.evaluate(LOOK)
     context.close()
     off_site = [request for request in requests if not request.startswith((address, "data:", "blob:"))]
@@ -241,13 +250,13 @@ def open_page(browser: Any, address: str) -> Iterator[Any]:
     """Return a function that opens a page of the site in a browser of its own kind."""
     contexts = []
 
-    def opened(url: str, **kind: Any) -> Any:
+    def of_its_own(url: str, **kind: Any) -> Any:
         contexts.append(browser.new_context(**kind))
         page = contexts[-1].new_page()
-        page.goto(address + url, wait_until="networkidle")
+        opened(page, address + url)
         return page
 
-    yield opened
+    yield of_its_own
     for context in contexts:
         context.close()
 
@@ -293,6 +302,26 @@ def test_figures_follow_the_dark_page_and_the_printer(open_page: Any, site: Path
     assert dark.evaluate(ink) == "rgb(229, 232, 235)"
     dark.emulate_media(media="print", color_scheme="dark")
     assert dark.evaluate(ink) == "rgb(0, 0, 0)"
+
+
+@pytest.mark.parametrize(
+    ("system", "chosen", "theme"),
+    [("dark", "", "dark"), ("light", "", "light"), ("dark", "light", "light"), ("light", "dark", "dark")],
+)
+def test_no_reader_in_the_dark_is_first_shown_a_light_page(
+    browser: Any, address: str, site: Path, system: str, chosen: str, theme: str
+) -> None:
+    context = browser.new_context(color_scheme=system)
+    # What the page is before any of its files of scripts has come; and as if the theme was last seen in the other mode.
+    context.route("**/*.js*", lambda route: route.abort())
+    other = "light" if system == "dark" else "dark"
+    context.add_init_script(f"localStorage.mode = '{chosen}' || 'auto'; localStorage.theme = '{chosen or other}'")
+    page = context.new_page()
+    page.goto(address + chapter_with(site, "var(--fig-ink"))
+    assert page.evaluate("document.documentElement.dataset.theme") == theme
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert ground == {"light": "rgb(253, 252, 250)", "dark": "rgb(20, 23, 27)"}[theme]
+    context.close()
 
 
 def hidden_parts(page: Any) -> list[Any]:
@@ -346,7 +375,7 @@ def test_a_prediction_stays_when_the_page_is_opened_again_until_it_is_taken_back
     question.get_by_role("button", name="See what happens").click()
     third = question.locator(".hp-choices label").nth(2).inner_text().strip()
     before = [page.evaluate("Object.entries(localStorage).filter(([key]) => key.startsWith('half-precision/1/'))")]
-    page.reload(wait_until="networkidle")
+    opened(page)
     assert question.locator(".hp-predicted").inner_text().startswith(f"You said: {third}.")
     assert all(part.is_visible() for part in hidden_parts(page))
     assert question.locator(".hp-choices input").nth(2).is_checked()
@@ -355,7 +384,7 @@ def test_a_prediction_stays_when_the_page_is_opened_again_until_it_is_taken_back
     assert question.locator(".hp-predicted").count() == 0
     assert question.locator(":checked").count() == 0
     assert question.locator(".hp-choices input").first.evaluate("e => e === document.activeElement")
-    page.reload(wait_until="networkidle")
+    opened(page)
     assert not any(part.is_visible() for part in hidden_parts(page))
     assert before == [[]]
 
@@ -370,13 +399,13 @@ def test_a_kept_prediction_that_is_damaged_is_none(browser: Any, address: str, s
     page = context.new_page()
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
-    page.goto(url, wait_until="networkidle")
+    opened(page, url)
     question = page.locator(".hp-predict").first
     question.locator(".hp-choices input").first.check()
     question.get_by_role("button", name="See what happens").click()
     (key,) = page.evaluate("Object.keys(localStorage).filter(key => key.startsWith('half-precision/predict/1/'))")
     page.evaluate("([key, kept]) => localStorage.setItem(key, kept)", [key, kept])
-    page.reload(wait_until="networkidle")
+    opened(page)
     assert not any(part.is_visible() for part in hidden_parts(page))
     assert errors == []
     context.close()
@@ -394,7 +423,7 @@ def test_a_prediction_needs_no_storage(browser: Any, address: str, site: Path, s
     context = browser.new_context()
     context.add_init_script(storage)
     page = context.new_page()
-    page.goto(address + chapter_with(site, 'class="hp-veil"'), wait_until="networkidle")
+    opened(page, address + chapter_with(site, 'class="hp-veil"'))
     question = page.locator(".hp-predict").first
     question.locator(".hp-choices input").first.check()
     question.get_by_role("button", name="See what happens").click()
@@ -552,7 +581,7 @@ def test_axe_finds_nothing(browser: Any, address: str, width: int, mode: str, ru
     page = context.new_page()
     found = {}
     for name in (*pages(), "genindex", SEARCH):
-        page.goto(f"{address}{name}" if "?" in name else f"{address}{name}.html", wait_until="networkidle")
+        opened(page, f"{address}{name}" if "?" in name else f"{address}{name}.html")
         page.evaluate("document.querySelectorAll('.hp-skip input').forEach(e => e.click())")
         page.evaluate("document.querySelectorAll('details').forEach(e => e.open = true)")
         until(page, UNREACHED)

@@ -18,6 +18,7 @@ import yaml
 from figures import threats
 
 from autograder import catalog, observations, untrusted_files
+from autograder.limits import MOST_WAITING
 from autograder.models import Score
 from autograder.report.words import provenance
 from autograder.sandbox import frames, inner, runner, walls
@@ -98,6 +99,7 @@ def test_the_limits_are_those_that_a_submission_s_process_gets(monkeypatch: pyte
     inner._limit(inner.prepare(None, False, asked).limits or {})
     shown = threats.limits()
     assert shown["Processor time"] == f"{given[resource.RLIMIT_CPU]} s for its process"
+    assert shown["Waiting for a processor"] == f"{MOST_WAITING} times that budget, which does not count"
     assert shown["Memory"].startswith(f"{given[resource.RLIMIT_DATA] // 2**20} MiB ")
     assert shown["A file"] == f"{given[resource.RLIMIT_FSIZE] // 2**20} MiB"
     assert shown["Open files"] == f"{given[resource.RLIMIT_NOFILE]}"
@@ -119,8 +121,8 @@ def test_the_time_that_is_shown_is_the_time_that_is_given(
     runs = [runner.Runner(lambda: None, lambda: None, (), exercise) for exercise in exercises]  # type: ignore[arg-type]
     shown = threats.limits()
     one, all_of_them = sorted(run.allowance() for run in runs), sorted(run._end - 1000 for run in runs)
-    assert shown["Wall clock of one check"].startswith(f"{one[0]:g} to {one[-1]:g} s: half")
-    assert shown["Wall clock of all checks"].startswith(f"{all_of_them[0]:g} to {all_of_them[-1]:g} s: twice")
+    assert shown["Time of one check"].startswith(f"{one[0]:g} to {one[-1]:g} s: half")
+    assert shown["Time of all checks"].startswith(f"{all_of_them[0]:g} to {all_of_them[-1]:g} s: twice")
     (first, *_) = runs
     given = []
     for timeouts in range(runner.MAX_TIMEOUTS):
@@ -131,6 +133,7 @@ def test_the_time_that_is_shown_is_the_time_that_is_given(
     assert given[0] == budget / 2
     assert sum(given) < budget
     assert page.number("timeouts") == runner.MAX_TIMEOUTS
+    assert page.number("waiting") == MOST_WAITING
 
 
 # ------------------------------------------------------------------------ what it names

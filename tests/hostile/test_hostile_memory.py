@@ -12,6 +12,8 @@ from verdicts import (  # noqa: F401
 )
 
 pytestmark = pytest.mark.needs("bubblewrap")
+SECONDS = 30.0
+"""No attack here is one on time; where other tests hold the memory, half a gigabyte may take seconds to be given."""
 
 ATTACKS = (
     in_call("ten gigabytes at once", "return bytearray(10**10)", statuses="memory", says="ran out of memory"),
@@ -82,6 +84,26 @@ ATTACKS = (
             got("space", written)
         attempt("a large file", lambda: open("/scratch/large", "wb").truncate(2**30))
         """,
+    ),
+    in_call(
+        "empty files without end",
+        "global made\nwhile True:\n    made += 1\n    os.close(os.open(f'/scratch/{made}', os.O_CREAT))",
+        before="made = 0",
+        says="more than 2,000 files",
+    ),
+    in_cell(
+        "empty files without end, before the answer",
+        "for number in range(10**7):\n    os.close(os.open(f'/scratch/{number}', os.O_CREAT))",
+        earns=0.0,
+        statuses="crashed",
+        says="more than 2,000 files",
+    ),
+    in_call(
+        "names of one file without end",
+        "os.close(os.open('/scratch/one', os.O_CREAT))\nglobal made\nwhile True:\n    made += 1\n    "
+        "os.link('/scratch/one', f'/scratch/{made}')",
+        before="made = 0",
+        says="more than 2,000 files",
     ),
     in_cell(
         "memory that is a file",

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from doubling import RIGHT, Room, cells, exercise, expected
 
 from autograder.checks import Check, case, f32
-from autograder.limits import STUDENT
+from autograder.limits import MOST_WAITING, STUDENT
 from autograder.models import Exercise, Raised
 from autograder.reference.expectations import Expected
+from autograder.sandbox import frames, waiting
 from autograder.sandbox.questions import questions
 from autograder.sandbox.runner import MAX_LOST, MAX_TIMEOUTS, Runner, place
-from autograder.sandbox.zygote import SandboxError, Zygote
+from autograder.sandbox.waiting import Waiting
+from autograder.sandbox.zygote import SandboxError, Session, Zygote
 
 NEVER_PASSED = {"error", "failed", "timeout", "memory", "crashed", "forbidden", "not_run"}
 
@@ -193,6 +200,198 @@ def test_waiting_for_a_warm_process_is_not_the_students_time() -> None:
         fresh.cage.drop()
 
 
+@pytest.fixture
+def busy_room() -> Iterator[Room]:
+    """A room on a processor that five others want as well: its code gets a sixth of it."""
+    before = os.sched_getaffinity(0)
+    room = Room(walled=True)
+    os.sched_setaffinity(0, {min(before)})  # what is started now stays there
+    crowd = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(5)]
+    try:
+        room.cage.take().ready()
+        os.sched_setaffinity(0, before)
+        yield room
+    finally:
+        os.sched_setaffinity(0, before)
+        for process in crowd:
+            process.kill()
+            process.wait()
+        room.cage.drop()
+
+
+WORKS = """\
+    import time
+    def work(seconds):
+        end = time.process_time() + seconds
+        while time.process_time() < end:
+            pass
+"""
+
+
+@pytest.mark.needs("bubblewrap")
+def test_waiting_for_a_processor_is_not_the_students_time(busy_room: Room) -> None:
+    assert busy_room.grade(WORKS, "def f(x):\n    work(0.15)\n    return x * 2", seconds=2).statuses == ["passed"] * 3
+    assert busy_room.grade(WORKS, "work(0.3)", RIGHT, seconds=2).statuses == ["passed"] * 3
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.parametrize("source", ["while True: pass", "time.sleep(9)", "work(0.1)\n        time.sleep(0.6)"])
+def test_on_a_busy_machine_too_a_loop_ends_and_sleeping_costs_time(busy_room: Room, source: str) -> None:
+    graded = busy_room.grade(WORKS, f"if True:\n    def f(x):\n        {source}\n        return x * 2", seconds=2)
+    assert graded.statuses == ["timeout"] * 3
+
+
+@pytest.mark.needs("bubblewrap")
+def test_time_without_a_processor_is_not_the_end_of_a_submission(busy_room: Room) -> None:
+    # 0.8 s of the 4 s that there are, in parts none of which is near its own limit.
+    source = "def f(x):\n    work(0.004)\n    return x * 2"
+    assert busy_room.grade(WORKS, source, seconds=2, checks=100).statuses == ["passed"] * 100
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.parametrize("ends", ["os._exit(7)", "os.write(fd, b'zzzzzz')"])
+def test_what_a_process_that_crashed_had_waited_costs_the_others_nothing(busy_room: Room, ends: str) -> None:
+    channel = "import os\nfd = next(n for n in range(3, 64) if os.path.exists(f'/proc/self/fd/{n}'))\n"
+    source = f"work(0.1)\ndef f(x):\n    if x[0] < 8:\n        {ends}; os._exit(7)\n    return x * 2"
+    assert busy_room.grade(WORKS, channel, source, seconds=2, checks=10).statuses == ["crashed"] * 8 + ["passed"] * 2
+
+
+def test_how_long_its_process_takes_to_end_is_not_the_students_time(
+    plain_room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Session.end
+
+    def slow(session: Session, grace: float = 0.0) -> int | None:
+        time.sleep(1.1)  # twice that is more than there is
+        return real(session, grace)
+
+    monkeypatch.setattr(Session, "end", slow)
+    source = "import os\ndef f(x):\n    if x[0] < 2:\n        os._exit(7)\n    return x * 2"
+    assert plain_room.grade(source, seconds=1, checks=4).statuses == ["crashed"] * 2 + ["passed"] * 2
+
+
+def test_an_end_is_put_off_once_where_what_was_answered_is_nonsense(
+    plain_room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ahead = 0.0
+    real = Session.end
+
+    def slow(session: Session, grace: float = 0.0) -> int | None:
+        nonlocal ahead
+        ahead += 100.0
+        return real(session, grace)
+
+    monkeypatch.setattr(Session, "end", slow)
+    monkeypatch.setattr("autograder.sandbox.runner.time", SimpleNamespace(monotonic=lambda: time.monotonic() + ahead))
+    chosen = exercise(seconds=20, checks=2)
+    one = asked(plain_room, "def f(x):\n    return [0] * 25_000 if x[0] == 0 else x * 2", chosen=chosen)
+    began, known = time.monotonic(), expected(chosen).checks
+    try:
+        assert ends(one, chosen.checks[0], known)[0] == "crashed"
+        assert ends(one, chosen.checks[1], known) == ["", ""]
+        assert began + 40 + 100 <= one._end < began + 40 + 190
+    finally:
+        one.close()
+
+
+def test_what_was_answered_in_time_counts_however_late_it_is_read(
+    plain_room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Session.next_answer
+
+    def held_up(session: Session, check: str, number: int, deadline: float) -> tuple[bytes, str]:
+        if (check, number) == ("0", 1):
+            time.sleep(2.2)  # the grader, not the submission: its answers are here long since
+        return real(session, check, number, deadline)
+
+    monkeypatch.setattr(Session, "next_answer", held_up)
+    assert plain_room.grade(RIGHT, seconds=1, checks=6).statuses == ["passed"] * 6
+    late = "import time\ndef f(x):\n    if x[0] == 3:\n        time.sleep(9)\n    return x * 2"
+    monkeypatch.setattr(Waiting, "more", lambda *_: 0.0)  # nothing is put off
+    monkeypatch.setattr(Waiting, "counted", lambda *_: 0.0)
+    graded = plain_room.grade(late, seconds=1, checks=6)
+    assert graded.statuses == ["passed"] * 3 + ["not_run"] * 3
+    assert {result.message for result in graded.results[3:]} == {
+        "Not run, because the time for this submission was used up before."
+    }
+
+
+def test_once_the_time_is_used_up_nothing_is_run_any_more(plain_room: Room) -> None:
+    chosen = exercise(checks=4)
+    runner = asked(plain_room, RIGHT, chosen=chosen)
+    known = expected(chosen).checks
+    try:
+        assert ends(runner, chosen.checks[0], known) == ["", ""]
+        end, runner._end, runner._asked = runner._end, 0.0, ()
+        assert ends(runner, chosen.checks[1], known)[0] == "not_run"
+        runner._end = end  # as where the clock was read twice
+        assert [ends(runner, check, known)[0] for check in chosen.checks[2:]] == ["not_run"] * 2
+    finally:
+        runner.close()
+
+
+def test_waiting_is_granted_for_ten_budgets_of_a_submission_in_all(
+    plain_room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited = iter(range(1, 10**6))
+    monkeypatch.setattr(waiting, "waited", lambda process: float(next(waited)))  # a second more at each look
+    granted, left = [], []
+    real = Session._put
+
+    def put(session: Session, more: float) -> float:
+        granted.append(real(session, more))
+        left.append(session.patience)
+        return more
+
+    monkeypatch.setattr(Session, "_put", put)
+    source = "import os\ndef f(x):\n    while x[0] < 3:\n        pass\n    os._exit(0)"
+    # What comes after that has no patience left: how it fares is up to the machine.
+    assert plain_room.grade(source, seconds=0.4, checks=6).statuses[0] == "timeout"
+    assert sum(granted) <= MOST_WAITING * 0.4
+    assert left[-1] < waiting.NOTICED  # the rest of it is what the ending of processes took
+
+
+@pytest.mark.parametrize(
+    ("cells_too", "said"),
+    [
+        (False, "no answer before the 40 s for the whole submission were over: it, or what ran before, is"),
+        (True, "your cells did not finish before the 40 s for the whole submission were over"),
+    ],
+)
+def test_what_is_too_slow_as_a_whole_is_said_so(plain_room: Room, tmp_path: Path, cells_too: bool, said: str) -> None:
+    begun = f"import os, time\nbegun = os.path.exists({str(tmp_path / 'begun')!r})\n"
+    begun += f"open({str(tmp_path / 'begun')!r}, 'w').close()\n"
+    slow = "def f(x):\n    time.sleep(float(x[0]) * 9)\n    return x * 2"  # from the second check on
+    sources = [begun, "time.sleep(9 * begun)\ndef f(x):\n    os._exit(1)"] if cells_too else [begun, slow]
+    chosen = exercise(seconds=20, checks=3)
+    known = expected(chosen).checks
+    one = asked(plain_room, *sources, chosen=chosen)
+    try:
+        one.answers(chosen.checks[0], known["0"]).read(0)
+        one._end = time.monotonic() + 1.0  # as if 39 s of the 40 had been used
+        late = one.answers(chosen.checks[1], known["1"]).read(0)
+        assert (late.ended, late.detail[: len(said)]) == ("timeout", said)
+        last = one.answers(chosen.checks[2], known["2"]).read(0)
+        assert last.ended == ("timeout" if cells_too else "not_run")
+    finally:
+        one.close()
+
+
+def test_a_large_notebook_is_sent_to_one_that_has_no_processor(
+    plain_room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = RIGHT + f"text = '{'x' * 2**22}'\n"
+    waited = iter([1.0, 1.0])
+    monkeypatch.setattr(waiting, "waited", lambda process: next(waited, 1.0))
+    session = plain_room.cage.take().session()
+    try:  # the deadline is over before anything can be sent
+        assert session.load(cells([source]), "f", (), time.monotonic()).callable
+        with pytest.raises(frames.Late):
+            session.load(cells([source]), "f", (), time.monotonic())
+    finally:
+        session.end()
+
+
 # --------------------------------------------------------------------------- memory
 
 BOMBS = {
@@ -244,6 +443,7 @@ def test_what_is_shown_of_a_huge_value_is_bounded(plain_room: Room) -> None:
 # ------------------------------------------------------------------------------ ends
 
 ENDS = {
+    "exit 3, as after an error": ("import os\ndef f(x):\n    os._exit(3)", "with status 3"),
     "exit 0 in a call": ("import os\ndef f(x):\n    os._exit(0)", "exited by itself, with status 0"),
     "exit 7 in a call": ("import os\ndef f(x):\n    os._exit(7)", "exited by itself, with status 7"),
     "exit in a cell": ("import os\nos._exit(5)", "exited by itself, with status 5 while your cells ran"),

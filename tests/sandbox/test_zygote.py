@@ -785,6 +785,18 @@ def test_limits_are_what_they_say(room: Room) -> None:
     }  # fmt: skip
 
 
+def test_a_thousand_files_are_no_reason_to_end_a_submission(room: Room) -> None:
+    source = """\
+        import time
+        def f():
+            for number in range(1000):
+                open(f"/scratch/{number}", "w").close()
+            time.sleep(0.2)
+            return "done"
+    """
+    assert room.look(source) == "done"
+
+
 @pytest.mark.parametrize("size", [walls.TMPFS_BYTES, Limits().file], ids=["folder", "file"])
 def test_files_are_limited(room: Room, size: int) -> None:
     source = """\

@@ -30,11 +30,18 @@ STORAGE = (
     "{ value: { lastsAsLongAsThePage: true, getItem: (key) => kept.get(key) ?? null, setItem: (key, value) => "
     "void kept.set(key, String(value)), removeItem: (key) => void kept.delete(key) } }) }</script>"
 )
+THEME = (
+    'document.documentElement.dataset.theme = ["light", "dark"].find((each) => each === localStorage.getItem("mode")) '
+    '?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");'
+)
 _MENDS = (
     (
         re.compile(r'<head>(?!\s*<meta http-equiv="Content-Security-Policy")'),
         f'<head>\n    <meta http-equiv="Content-Security-Policy" content="{POLICY}">',
     ),
+    # The theme is found out by a script that comes last; until then a reader in the dark would see a light page, or
+    # that of the last visit.
+    (re.compile(re.escape('document.documentElement.dataset.theme = localStorage.getItem("theme") || "auto";')), THEME),
     (
         re.compile(r'(<meta http-equiv="Content-Security-Policy"[^>]*>)(?!\s*<script>try { localStorage)'),
         rf"\1\n    {STORAGE}",

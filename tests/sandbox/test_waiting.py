@@ -1,0 +1,380 @@
+"""What a process waited for a processor, and whether it waits now; Linux's own word for it, and a made one."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from doubling import RIGHT, Room
+
+from autograder.sandbox import confined, waiting
+from autograder.sandbox.waiting import NOTICED, Waiting
+
+PROCESS = 7
+
+
+class Machine:
+    """A folder as /proc is, with one process in it."""
+
+    def __init__(self, root: Path) -> None:
+        self._folder = root / str(PROCESS)
+        self._folder.mkdir(parents=True)
+        self.is_at("S", 0.0, 0.0)
+
+    def is_at(self, state: str, ran: float, waited: float) -> None:
+        """Say how the process is, and how many seconds it ran and waited."""
+        for name, text in (
+            ("stat", f"{PROCESS} (a) R (b)) {state} 1 1"),
+            ("schedstat", f"{int(ran * 1e9)} {int(waited * 1e9)} 3\n"),
+        ):
+            new = self._folder / "new"
+            new.write_text(text)
+            new.replace(self._folder / name)
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    monkeypatch.setattr(waiting, "_PROCESSES", tmp_path)
+    return Machine(tmp_path)
+
+
+class Clock:
+    """A clock that goes on where somebody sleeps, and nowhere else; then something happens."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.happens: Callable[[], None] = lambda: None
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        self.happens()
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock by which processes are looked at."""
+    clock = Clock()
+    monkeypatch.setattr(waiting, "time", clock)
+    return clock
+
+
+@pytest.fixture
+def running(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    """The machine, where at each look the process has run for longer."""
+    machine.is_at("R", 0.0, 0.0)
+    ran = itertools.count(1)
+    monkeypatch.setattr(waiting, "_counted", lambda process: (next(ran), 0))
+    return machine
+
+
+def test_a_wait_that_goes_on_is_seen_and_counted_once(machine: Machine, clock: Clock) -> None:
+    counted = Waiting()
+    machine.is_at("R", 0.5, 0.3)
+    assert counted.more(PROCESS, 0.0) == pytest.approx(0.3)
+    seen = counted.more(PROCESS, 0.0) + counted.more(PROCESS, 0.0)  # it stands in the line all the while
+    assert seen > NOTICED
+    machine.is_at("R", 0.5, 1.3)  # a second, now that it is over
+    assert counted.more(PROCESS, 0.0) == pytest.approx(1.0 - seen)
+
+
+@pytest.mark.parametrize("state", ["R", "S"])
+def test_a_wait_that_ends_while_it_is_looked_at_is_counted(machine: Machine, clock: Clock, state: str) -> None:
+    machine.is_at("R", 0.5, 0.3)
+    counted = Waiting()
+    assert counted.more(PROCESS, 0.0) == pytest.approx(0.3)
+    clock.happens = lambda: machine.is_at(state, 0.50001, 0.7)
+    assert counted.more(PROCESS, 0.0) == pytest.approx(0.4)
+
+
+def test_who_is_moved_to_another_line_waits_on(machine: Machine, clock: Clock) -> None:
+    machine.is_at("R", 0.5, 0.0)
+    moves = itertools.count(1)
+    clock.happens = lambda: machine.is_at("R", 0.5, next(moves) * 1e-6)
+    assert waiting.waits(PROCESS) > NOTICED
+
+
+def test_who_looks_late_has_seen_nothing(machine: Machine, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Between reading the figures and the clock, whoever looks had no processor for a second.
+    machine.is_at("R", 0.5, 0.0)
+    counted = waiting._counted
+
+    def slow(process: int) -> tuple[int, int]:
+        found = counted(process)
+        clock.now += 1.0
+        return found
+
+    monkeypatch.setattr(waiting, "_counted", slow)
+    clock.happens = lambda: machine.is_at("R", 0.6, 0.0)
+    assert waiting.waits(PROCESS) == 0.0
+
+
+class Busy:
+    """A machine on which a process waits and runs in turn, with a clock of its own; waits are counted at their end."""
+
+    def __init__(self, wait: float, run: float, held: float, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now, self._wait, self._run, self._held = 0.0, wait, run, held
+        self._looks = 0
+        monkeypatch.setattr(waiting, "time", SimpleNamespace(monotonic=lambda: self.now, sleep=self.sleep))
+        monkeypatch.setattr(waiting, "_could_run", lambda process: True)
+        monkeypatch.setattr(waiting, "_counted", lambda process: (int(1e6 + self.ran * 1e9), int(self._waited * 1e9)))
+
+    def passes(self, seconds: float) -> None:
+        self.now += seconds
+
+    def sleep(self, seconds: float) -> None:
+        """Sleep as one who looks; every seventh time others go before."""
+        self._looks += 1
+        self.passes(seconds if self._looks % 7 else seconds + self._held)
+
+    @property
+    def ran(self) -> float:
+        turns, rest = divmod(self.now, self._wait + self._run)
+        return turns * self._run + max(0.0, rest - self._wait)
+
+    @property
+    def _waited(self) -> float:
+        turns, rest = divmod(self.now, self._wait + self._run)
+        return (turns + (rest >= self._wait)) * self._wait
+
+    def late_after(self, allowed: float, work: float = math.inf) -> float:
+        """Return what it had run when it was late; what it had to run, ``work``, where it was not."""
+        deadline, counted = allowed, Waiting()
+        while True:
+            while self.now < deadline:
+                self.passes(0.001)
+                if self.ran >= work:
+                    return work
+            self.passes(0.0001)  # until the deadline is found to be over
+            more = counted.more(PROCESS, self.now - deadline)
+            if not more:
+                return self.ran
+            deadline += more
+
+
+# Seconds in the line, and then on the processor: an idle machine, a busy one, and one whose sessions go in turn.
+TURNS = [(0.0, 1.0), (0.02, 0.004), (0.1, 0.1), (0.3, 0.004), (0.7, 0.05), (1.6, 0.01)]
+
+
+HELD = [0.0, 0.06, 0.3, 1.6]
+"""Seconds for which, now and then, whoever looks has no processor."""
+
+
+@pytest.mark.parametrize(("wait", "run"), TURNS)
+@pytest.mark.parametrize("held", HELD)
+@pytest.mark.parametrize("work", [0.001, 0.1, 0.25, 0.45])
+def test_what_a_machine_makes_slow_is_not_late(
+    monkeypatch: pytest.MonkeyPatch, wait: float, run: float, held: float, work: float
+) -> None:
+    assert Busy(wait, run, held, monkeypatch).late_after(0.5, work) == work
+
+
+@pytest.mark.parametrize(("wait", "run"), TURNS)
+@pytest.mark.parametrize("held", HELD)
+def test_what_runs_without_an_end_is_late_once_it_had_its_time(
+    monkeypatch: pytest.MonkeyPatch, wait: float, run: float, held: float
+) -> None:
+    assert 0.49 < Busy(wait, run, held, monkeypatch).late_after(0.5) < 0.6 + 2 * held
+
+
+def test_no_more_is_granted_than_there_is(machine: Machine, clock: Clock) -> None:
+    counted = Waiting()
+    machine.is_at("R", 0.5, 0.3)
+    assert counted.more(PROCESS, 0.0, 0.1) == pytest.approx(0.1)
+    assert counted.more(PROCESS, 0.0, 0.0) == 0.0
+    assert counted.more(PROCESS, 0.0, 0.015) == pytest.approx(0.015)
+
+
+@pytest.mark.parametrize("state", ["S", "D", "T", "Z", "t"])
+def test_who_sleeps_is_stopped_or_has_ended_waits_for_nothing(machine: Machine, state: str) -> None:
+    machine.is_at(state, 0.5, 0.0)
+    assert waiting.waits(PROCESS) == 0.0
+
+
+def test_a_process_may_call_itself_what_it_likes(machine: Machine, clock: Clock, tmp_path: Path) -> None:
+    (tmp_path / str(PROCESS) / "schedstat").write_text("500000000 0 3\n")
+    (tmp_path / str(PROCESS) / "stat").write_bytes(b"7 (\xff) S 1) R 1 1")
+    assert waiting.waits(PROCESS) > NOTICED
+    (tmp_path / str(PROCESS) / "stat").write_bytes(b"")
+    assert waiting.waits(PROCESS) == 0.0
+
+
+def test_who_runs_does_not_wait(running: Machine) -> None:
+    assert Waiting().more(PROCESS, 0.0) == 0.0
+
+
+def test_of_what_is_gone_or_not_known_nothing_is_granted(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert Waiting().more(None, 0.0) == 0.0
+    assert Waiting().more(PROCESS + 1, 0.0) == 0.0
+    machine.is_at("R", 0.0, 0.0)
+    monkeypatch.setattr(waiting, "figures", lambda: False)
+    for figures in ("", "1", "x y z", "0 0 0\n"):  # as of a kernel without them
+        (tmp_path / str(PROCESS) / "schedstat").write_text(figures)
+        assert Waiting().more(PROCESS, 0.0) == 0.0
+
+
+def test_one_that_was_just_born_may_wait_as_well(
+    machine: Machine, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting, "figures", lambda: True)
+    machine.is_at("R", 0.0, 0.0)
+    assert Waiting().more(PROCESS, 0.0) > NOTICED
+
+
+LOOP = [sys.executable, "-c", "while True: pass"]
+
+
+def pinned() -> None:
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+
+def last() -> None:
+    pinned()
+    os.setpriority(os.PRIO_PROCESS, 0, 19)
+
+
+def test_linux_says_so_of_a_process_behind_another() -> None:
+    hog = subprocess.Popen(LOOP, preexec_fn=pinned)
+    waiter = subprocess.Popen(LOOP, preexec_fn=last)  # a slice in a quarter of a second
+    sleeper = subprocess.Popen(["sleep", "60"])
+    try:
+        for _ in range(200):
+            if waiting.waits(waiter.pid) > NOTICED:
+                break
+            time.sleep(0.01)
+        else:
+            raise AssertionError("it was never seen waiting")
+        while Path(f"/proc/{sleeper.pid}/stat").read_text().split()[2] != "S":
+            time.sleep(0.01)
+        assert [waiting.waits(sleeper.pid) for _ in range(20)] == [0.0] * 20
+    finally:
+        for process in (hog, waiter, sleeper):
+            process.kill()
+            process.wait()
+
+
+# ------------------------------------------------------------ what comes of it
+
+
+@pytest.fixture
+def room(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
+    """A room whose child is taken for the process of the made machine."""
+    room = Room(walled=False)
+    try:
+        room.cage.take().ready()
+        monkeypatch.setattr(waiting, "descendant", lambda process, generations: PROCESS)
+        yield room
+    finally:
+        room.cage.drop()
+
+
+SLEEPS = "import time\ndef f(x):\n    time.sleep(0.5)\n    return x * 2"
+
+
+def test_one_wait_longer_than_the_check_may_take_does_not_end_it(room: Room, machine: Machine) -> None:
+    machine.is_at("R", 0.1, 0.0)  # and so it stays, while f sleeps in its place: a second, of the 0.3 s that there are
+    assert room.grade(SLEEPS, seconds=0.6, checks=1).statuses == ["passed"]
+
+
+def test_one_that_runs_all_the_while_ends(room: Room, running: Machine) -> None:
+    graded = room.grade("import time\ndef f(x):\n    time.sleep(9)", seconds=2, checks=1)
+    assert (graded.statuses, graded.message.split(":")[0]) == (["timeout"], "No answer within 1 s")
+
+
+def test_what_was_waited_before_a_check_is_not_the_check_s(
+    room: Room, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    granted = []
+    real = Waiting.more
+
+    def more(self: Waiting, process: int | None, late: float, most: float = math.inf) -> float:
+        granted.append(real(self, process, late, most))
+        return granted[-1]
+
+    monkeypatch.setattr(Waiting, "more", more)
+    machine.is_at("S", 0.1, 2.0)  # by the end of the cells
+    loops = "def f(x):\n    if x[0] == 0:\n        return x * 2\n    while True: pass"
+    assert room.grade(loops, seconds=2, checks=2).statuses == ["passed", "timeout"]
+    assert granted == [0.0]
+
+
+def test_what_the_cells_waited_is_not_taken_from_the_first_check(
+    room: Room, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    granted = iter([4.0])  # while the cells run, and never after
+    monkeypatch.setattr(Waiting, "more", lambda self, process, late, most=0.0: next(granted, 0.0))
+    graded = room.grade("import time\ntime.sleep(2.2)", RIGHT, seconds=4, checks=1)  # 2 s are allowed
+    assert graded.statuses == ["passed"]
+    assert next(granted, None) is None
+
+
+class Of(Waiting):
+    """The wait of the made machine's process, whichever is asked for."""
+
+    def counted(self, process: int | None, most: float = math.inf) -> float:
+        return super().counted(PROCESS, most)
+
+    def more(self, process: int | None, late: float, most: float = math.inf) -> float:
+        return super().more(PROCESS, late, most)
+
+
+def ended_with(command: list[str], grace: float) -> int | None:
+    """Return how a process ends that is waited for so long; None where it did not."""
+    process = subprocess.Popen(command)
+    status = confined._wait(process.pid, grace)
+    if status is None:
+        process.kill()
+        process.wait()
+        return None
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode
+
+
+@pytest.fixture
+def ending(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    """The machine, whose process is what the confined process waits for, and is granted a minute."""
+    monkeypatch.setattr(confined, "Waiting", Of)
+    monkeypatch.setattr(confined, "ENDING", 60.0)
+    return machine
+
+
+def test_how_a_process_ended_is_learned_although_it_waited_to_end(ending: Machine) -> None:
+    ending.is_at("R", 0.1, 5.0)
+    assert ended_with(["sh", "-c", "sleep 0.4; exit 5"], 0.1) == 5
+
+
+def test_one_that_does_not_end_is_given_up_whatever_it_waited_before(ending: Machine) -> None:
+    ending.is_at("S", 0.1, 1000.0)
+    assert ended_with(["sleep", "60"], 0.1) is None
+
+
+def test_one_that_is_to_be_ended_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Never(Waiting):
+        def more(self, process: int | None, late: float, most: float = math.inf) -> float:
+            raise AssertionError("it was looked whether it waits")
+
+    monkeypatch.setattr(confined, "Waiting", Never)
+    assert ended_with(["sleep", "60"], 0.0) is None
+
+
+def test_one_that_ends_while_it_is_looked_at_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Slow(Waiting):
+        def more(self, process: int | None, late: float, most: float = math.inf) -> float:
+            assert process is not None
+            os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT)
+            return 0.0
+
+    monkeypatch.setattr(confined, "Waiting", Slow)
+    assert ended_with(["sh", "-c", "sleep 0.3; exit 5"], 0.05) == 5
