@@ -18,7 +18,7 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 from multiprocessing.connection import Connection
@@ -34,7 +34,7 @@ from autograder.output import Output
 from autograder.plan import Plan
 from autograder.report.records import from_record
 from autograder.sandbox.zygote import SandboxError
-from autograder.tasks import Done, Fault, Layers, Orders, TakeBack, Task, Told
+from autograder.tasks import Done, Fault, Layers, Orders, Ready, TakeBack, TakenBack, Task, Told
 
 _AHEAD: Final = 64 * 2**10
 """Bytes of a submission that is given to a worker before it is free: as many as a socket takes without its reader."""
@@ -42,8 +42,6 @@ _A_CORE: Final = 4
 _LEAST: Final = 8
 """How many workers a machine of few cores is let start: a few more than it has cores do no harm."""
 _TRIES: Final = 2
-_SLOW_SECONDS: Final = 0.1
-"""A worker that is at its task for so long does not begin the one behind it in the moment in which it is taken over."""
 _END_SECONDS: Final = 15.0
 """A worker whose confined process is cold ends once that is warm."""
 _PACKAGES: Final = str(Path(__file__).resolve().parent.parent)
@@ -82,9 +80,40 @@ class Worker:
             )
         self.connection = Connection(ours.detach())
         self.given: deque[Task] = deque()
-        """Tasks that it has not answered, in the order in which they were given."""
+        """Tasks that it is to do and has not answered, in the order in which they were given."""
+        self.wanted_back: set[int] = set()
+        """Numbers of those that it is not to begin any more; until it answers, it may be at one."""
         self.since = 0.0
         """When it began the first of them, of ``time.monotonic``."""
+
+    @property
+    def unanswered(self) -> int:
+        """How many tasks it may be at, or have before it."""
+        return len(self.given) + len(self.wanted_back)
+
+    def take_back(self) -> Task:
+        """Take back the last task that it was given, and tell it so."""
+        task = self.given.pop()
+        self.wanted_back.add(task.number)
+        self.tell(TakeBack(task.number))
+        return task
+
+    def tell(self, message: Orders | Task | TakeBack | Layers) -> None:
+        """Send a message; one that ended is told nothing, which the next answer shows."""
+        with contextlib.suppress(OSError):
+            self.connection.send(message)
+
+    def answer(self) -> Done | TakenBack | Ready | Layers | Fault:
+        """Return what it says next; waits for it.
+
+        Raises:
+            EOFError, OSError: it ended.
+        """
+        message: Done | TakenBack | Ready | Layers | Fault = self.connection.recv()
+        if isinstance(message, Done | TakenBack):
+            self.wanted_back.discard(message.number)
+            self.given = deque(task for task in self.given if task.number != message.number)
+        return message
 
     def end(self) -> None:
         """End it and all that it started; what it was doing is lost, and no page is half-written."""
@@ -98,6 +127,9 @@ class Worker:
 
 class Class:
     """Workers that grade a class. Use as a context manager; the processes start when they are first needed."""
+
+    slow_seconds = 0.1
+    """A worker that is at its task for so long hardly begins the one behind it just when that is taken over."""
 
     def __init__(self, *, workers: int = 0, walled: bool = True) -> None:
         """Prepare for so many ``workers`` at most; one a core where it is 0. Nothing is started yet."""
@@ -142,14 +174,14 @@ class Class:
         """
         self.start(1)
         for _ in range(_TRIES + 1):
-            worker = self._workers[0]
+            worker = min(self._workers, key=lambda worker: worker.unanswered)
+            worker.tell(Layers())
             try:
-                worker.connection.send(Layers())
-                answer = worker.connection.recv()
+                while not isinstance(answer := worker.answer(), Layers):  # there may be others that nobody waited for
+                    _raise_fault(answer)
             except (EOFError, OSError):
                 self._replace(worker)
                 continue
-            _raise_fault(answer)
             return tuple(answer.names)
         raise PoolError(_ENDING)
 
@@ -209,15 +241,20 @@ class _Stream(OrderedPass[_R]):
     _ending: bool = field(default=False, init=False)
     _deaths: int = field(default=0, init=False)
 
+    def _in_order(self) -> Iterator[_R]:
+        yield from super()._in_order()
+        while self._is_under_way():  # two are at the same: it was begun in the moment in which it was taken over
+            self._hear(None)
+
     def _begin_no_more(self) -> None:
         self._ending = True
         self._next.clear()
         for worker in self._pool._workers:
             while len(worker.given) > 1:
-                self._send(worker, TakeBack(worker.given.pop().number))
+                worker.take_back()
 
     def _is_under_way(self) -> bool:
-        return any(worker.given for worker in self._pool._workers)
+        return any(worker.unanswered for worker in self._pool._workers)
 
     def _draw(self) -> None:
         while self._more and not self._next and len(self._line) < WINDOW:
@@ -240,50 +277,43 @@ class _Stream(OrderedPass[_R]):
             self._orders = self._ask()
             self._pool.start(1)
             for worker in list(self._pool._workers):
-                self._send(worker, self._orders)
-        least = min(self._pool._workers, key=lambda worker: len(worker.given))
-        if least.given and len(self._pool._workers) < self._pool._count:
+                worker.tell(self._orders)
+        least = min(self._pool._workers, key=lambda worker: worker.unanswered)
+        if least.unanswered and len(self._pool._workers) < self._pool._count:
             least = self._pool._add()
-            self._send(least, self._orders)
-        return least if len(least.given) <= _fits(task) else None
+            least.tell(self._orders)
+        return least if least.unanswered <= _fits(task) else None
 
     def _take_over(self) -> None:
         """Let workers that are free do what waits behind another's slow task; that one is told not to begin it."""
         workers = list(self._pool._workers)
         for worker in workers:
-            if not worker.given:
+            if not worker.unanswered:
                 busy = min(workers, key=lambda other: other.since if len(other.given) > 1 else math.inf)
-                if len(busy.given) < 2 or time.monotonic() - busy.since < _SLOW_SECONDS:
+                if len(busy.given) < 2 or time.monotonic() - busy.since < self._pool.slow_seconds:
                     return
-                task = busy.given.pop()
-                self._send(busy, TakeBack(task.number))
-                self._give(worker, task)
+                self._give(worker, busy.take_back())
 
     def _give(self, worker: Worker, task: Task) -> None:
         if not worker.given:
             worker.since = time.monotonic()
         worker.given.append(task)
-        self._send(worker, task)
-
-    def _send(self, worker: Worker, message: Orders | Task | TakeBack) -> None:
-        with contextlib.suppress(OSError):  # it ended: that is heard, and what it was given is given to another
-            worker.connection.send(message)
+        worker.tell(task)
 
     def _wait(self) -> None:
-        self._hear(None if self._more else _SLOW_SECONDS)
+        self._hear(None if self._more else self._pool.slow_seconds)
 
     def _hear(self, seconds: float | None) -> None:
         """Take what the workers have to say; wait for it so long, or until there is something."""
         for key, _ in self._pool._selector.select(seconds):
             worker: Worker = key.data
             try:
-                message = worker.connection.recv()
+                message = worker.answer()
             except (EOFError, OSError):
                 self._bury(worker)
                 continue
             _raise_fault(message)
             if isinstance(message, Done):
-                worker.given = deque(task for task in worker.given if task.number != message.number)
                 worker.since = time.monotonic()
                 self._done(message)
 
@@ -300,7 +330,7 @@ class _Stream(OrderedPass[_R]):
             raise PoolError(_ENDING)
         self._next.extendleft(reversed(given))
         assert self._orders is not None
-        self._send(self._pool._replace(worker), self._orders)
+        self._pool._replace(worker).tell(self._orders)
 
 
 def how_many(asked: int, tasks: int, cores: int) -> int:

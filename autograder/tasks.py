@@ -95,9 +95,21 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class TakeBack:
-    """Another worker does the task of this number, unless it was begun."""
+    """The task of this number is not to be begun. It is answered as ``TakenBack``, or as ``Done`` where it was."""
 
     number: int
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """The task of this number was not begun, and will not be."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The orders were read, and tasks may come."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ from autograder.report.records import from_record, json_line
 from autograder.report.rows import row_of
 from autograder.sandbox.runner import MAX_LOST
 from autograder.sandbox.zygote import SandboxError
-from autograder.tasks import Done, Fault, Layers, Orders, TakeBack, Task, Told, unread, without_texts
+from autograder.tasks import Done, Fault, Layers, Orders, Ready, TakeBack, TakenBack, Task, Told, unread, without_texts
 from autograder.untrusted_files import Refused, read_bytes
 
 PRELOAD: Final = ("IPython.core.inputtransformer2",)
@@ -207,7 +207,10 @@ def serve(connection: Connection, cage: Cage, stations: list[Station]) -> None:
             if isinstance(message, Task):
                 waiting.append(message)
             elif isinstance(message, TakeBack):
-                waiting = deque(task for task in waiting if task.number != message.number)
+                left = deque(task for task in waiting if task.number != message.number)
+                if len(left) < len(waiting):  # else it was begun, and its result says so
+                    _send(connection, TakenBack(message.number))
+                waiting = left
             else:
                 _send(connection, _answer(message, cage, stations))
         try:
@@ -217,12 +220,12 @@ def serve(connection: Connection, cage: Cage, stations: list[Station]) -> None:
         _send(connection, answer)
 
 
-def _send(connection: Connection, answer: Done | Layers | Fault) -> None:
+def _send(connection: Connection, answer: Done | TakenBack | Ready | Layers | Fault) -> None:
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the loop's next step sees that it is over
         connection.send(answer)
 
 
-def _answer(message: Any, cage: Cage, stations: list[Station]) -> Layers | Fault:
+def _answer(message: Any, cage: Cage, stations: list[Station]) -> Ready | Layers | Fault:
     try:
         if isinstance(message, Layers):
             return Layers(_layers(cage))
@@ -234,7 +237,7 @@ def _answer(message: Any, cage: Cage, stations: list[Station]) -> Layers | Fault
         return Fault(sentence(error))
     gc.collect()
     gc.freeze()  # what is expected stays for the whole run; the collector need not look at it again and again
-    return Layers()
+    return Ready()
 
 
 def _layers(cage: Cage) -> tuple[str, ...]:

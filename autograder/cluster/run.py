@@ -66,6 +66,8 @@ class Cluster:
         self._security = security(self._address, certificates)
         self._slugs, self._wait, self._say = tuple(slugs), wait, say
         self._members: Members | None = None
+        self._numbers = count(1)
+        """Of the tasks of all passes: an answer to one of before, which another gave as well, is of no other task."""
 
     def __enter__(self) -> Self:
         return self
@@ -117,7 +119,7 @@ class Cluster:
             CourseError: the cluster cannot go on.
             OSError: a page cannot be written.
         """
-        return _Stream(iter(jobs), orders, arrived, count(1), self).results(self.stop)
+        return _Stream(iter(jobs), orders, arrived, self._numbers, self).results(self.stop)
 
 
 @dataclass(eq=False)
