@@ -64,11 +64,13 @@ class OrderedPass(ABC, Generic[_R]):
             yield from self._in_order()
         except BaseException:
             until = time.monotonic() + _LAST_SECONDS
-            with contextlib.suppress(CourseError, OSError):  # the first trouble is the one that is told
-                self._begin_no_more()
-                while self._is_under_way() and (left := until - time.monotonic()) > 0:
-                    self._hear(left)
-            stop()
+            try:
+                with contextlib.suppress(CourseError, OSError):  # the first trouble is the one that is told
+                    self._begin_no_more()
+                    while self._is_under_way() and (left := until - time.monotonic()) > 0:
+                        self._hear(left)
+            finally:
+                stop()
             raise
 
     @abstractmethod

@@ -1,16 +1,15 @@
 """The pool: grading processes, each with one task at a time and at most one more ahead.
 
 There are no more of them than tasks: but where all are started at once, one is added each time a task waits while all
-are busy. A worker that has nothing left to do takes over what waits behind another's slow task. One that dies is
-replaced, and its task is given out once more. Results come as soon as they are there, and are yielded in the order of
-the jobs.
+are busy. What waits behind a slow task is asked back for a worker that is free; no two are ever at the same. One that
+dies is replaced, and its task is given out once more. Results come as soon as they are there, and are yielded in the
+order of the jobs.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-import math
 import os
 import selectors
 import socket
@@ -18,7 +17,7 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 from multiprocessing.connection import Connection
@@ -34,7 +33,7 @@ from autograder.output import Output
 from autograder.plan import Plan
 from autograder.report.records import from_record
 from autograder.sandbox.zygote import SandboxError
-from autograder.tasks import Done, Fault, Layers, Orders, Ready, TakeBack, TakenBack, Task, Told
+from autograder.tasks import Answer, Asked, Done, Fault, Layers, Orders, TakeBack, TakenBack, Task, Told
 
 _AHEAD: Final = 64 * 2**10
 """Bytes of a submission that is given to a worker before it is free: as many as a socket takes without its reader."""
@@ -42,6 +41,8 @@ _A_CORE: Final = 4
 _LEAST: Final = 8
 """How many workers a machine of few cores is let start: a few more than it has cores do no harm."""
 _TRIES: Final = 2
+_LINE_A_WORKER: Final = 256
+"""Jobs between the oldest that is not done and the newest, where there are many workers."""
 _END_SECONDS: Final = 15.0
 """A worker whose confined process is cold ends once that is warm."""
 _PACKAGES: Final = str(Path(__file__).resolve().parent.parent)
@@ -58,7 +59,71 @@ class PoolError(CourseError):
 
 
 class Worker:
-    """The pool's end of one grading process."""
+    """The pool's end of one grading process: what it was given, and what it says."""
+
+    def __init__(self, connection: Connection) -> None:
+        """Nothing is given yet.
+
+        Args:
+            connection: to it.
+        """
+        self.connection = connection
+        self.given: deque[Task] = deque()
+        """Tasks that it has not answered, in the order in which they were given."""
+        self.since = 0.0
+        """When it began the first of them, of ``time.monotonic``."""
+        self._asked_back: set[int] = set()
+
+    @property
+    def behind(self) -> list[Task]:
+        """Tasks that wait behind its first, and that it was not asked for."""
+        return [task for task in list(self.given)[1:] if task.number not in self._asked_back]
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether it has not answered for a task that it was asked for."""
+        return bool(self._asked_back)
+
+    def give(self, task: Task) -> None:
+        """Give it a task."""
+        if not self.given:
+            self.since = time.monotonic()
+        self.given.append(task)
+        self.tell(task)
+
+    def ask_back(self, task: Task) -> None:
+        """Ask for a task: it comes as ``TakenBack``, or as ``Done`` where it was begun."""
+        self._asked_back.add(task.number)
+        self.tell(TakeBack(task.number))
+
+    def tell(self, message: Asked) -> None:
+        """Send a message; one that ended is told nothing, and that is what it says next."""
+        with contextlib.suppress(OSError):
+            self.connection.send(message)
+
+    def answer(self) -> Answer:
+        """Return what it says next; waits for it.
+
+        Raises:
+            EOFError, OSError: it ended.
+        """
+        answer: Answer = self.connection.recv()
+        if isinstance(answer, Done | TakenBack):
+            self._asked_back.discard(answer.number)
+            self.given = deque(task for task in self.given if task.number != answer.number)
+        if isinstance(answer, Done):
+            self.since = time.monotonic()
+        if isinstance(answer, Fault) and self.given:
+            self.given.popleft()
+        return answer
+
+    def end(self) -> None:
+        """End it and all that it started; what it was doing is lost, and no page is half-written."""
+        self.connection.close()
+
+
+class Process(Worker):
+    """One that this process has started."""
 
     def __init__(self, *, walled: bool, start: str = START) -> None:
         """Start it; its confined process warms up while the caller goes on.
@@ -78,46 +143,11 @@ class Worker:
                 stderr=subprocess.DEVNULL,
                 process_group=0,  # Ctrl-C is for the main process: it ends this one
             )
-        self.connection = Connection(ours.detach())
-        self.given: deque[Task] = deque()
-        """Tasks that it is to do and has not answered, in the order in which they were given."""
-        self.wanted_back: set[int] = set()
-        """Numbers of those that it is not to begin any more; until it answers, it may be at one."""
-        self.since = 0.0
-        """When it began the first of them, of ``time.monotonic``."""
-
-    @property
-    def unanswered(self) -> int:
-        """How many tasks it may be at, or have before it."""
-        return len(self.given) + len(self.wanted_back)
-
-    def take_back(self) -> Task:
-        """Take back the last task that it was given, and tell it so."""
-        task = self.given.pop()
-        self.wanted_back.add(task.number)
-        self.tell(TakeBack(task.number))
-        return task
-
-    def tell(self, message: Orders | Task | TakeBack | Layers) -> None:
-        """Send a message; one that ended is told nothing, which the next answer shows."""
-        with contextlib.suppress(OSError):
-            self.connection.send(message)
-
-    def answer(self) -> Done | TakenBack | Ready | Layers | Fault:
-        """Return what it says next; waits for it.
-
-        Raises:
-            EOFError, OSError: it ended.
-        """
-        message: Done | TakenBack | Ready | Layers | Fault = self.connection.recv()
-        if isinstance(message, Done | TakenBack):
-            self.wanted_back.discard(message.number)
-            self.given = deque(task for task in self.given if task.number != message.number)
-        return message
+        super().__init__(Connection(ours.detach()))
 
     def end(self) -> None:
         """End it and all that it started; what it was doing is lost, and no page is half-written."""
-        self.connection.close()
+        super().end()
         try:
             self._process.wait(timeout=_END_SECONDS)
         except subprocess.TimeoutExpired:
@@ -129,7 +159,7 @@ class Class:
     """Workers that grade a class. Use as a context manager; the processes start when they are first needed."""
 
     slow_seconds = 0.1
-    """A worker that is at its task for so long hardly begins the one behind it just when that is taken over."""
+    """What waits behind a task is asked back once a worker has been at that for so long."""
 
     def __init__(self, *, workers: int = 0, walled: bool = True) -> None:
         """Prepare for so many ``workers`` at most; one a core where it is 0. Nothing is started yet."""
@@ -174,13 +204,14 @@ class Class:
         """
         self.start(1)
         for _ in range(_TRIES + 1):
-            worker = min(self._workers, key=lambda worker: worker.unanswered)
+            worker = min(self._workers, key=lambda worker: len(worker.given))
             worker.tell(Layers())
             try:
                 while not isinstance(answer := worker.answer(), Layers):  # there may be others that nobody waited for
                     _raise_fault(answer)
             except (EOFError, OSError):
-                self._replace(worker)
+                self._remove(worker)
+                self.start(1)
                 continue
             return tuple(answer.names)
         raise PoolError(_ENDING)
@@ -222,13 +253,12 @@ class Class:
         return worker
 
     def _started(self) -> Worker:
-        return Worker(walled=self.walled)
+        return Process(walled=self.walled)
 
-    def _replace(self, worker: Worker) -> Worker:
+    def _remove(self, worker: Worker) -> None:
         self._selector.unregister(worker.connection)
         self._workers.remove(worker)
         worker.end()
-        return self._add()
 
 
 @dataclass(eq=False)
@@ -241,23 +271,19 @@ class _Stream(OrderedPass[_R]):
     _ending: bool = field(default=False, init=False)
     _deaths: int = field(default=0, init=False)
 
-    def _in_order(self) -> Iterator[_R]:
-        yield from super()._in_order()
-        while self._is_under_way():  # two are at the same: it was begun in the moment in which it was taken over
-            self._hear(None)
-
     def _begin_no_more(self) -> None:
         self._ending = True
         self._next.clear()
         for worker in self._pool._workers:
-            while len(worker.given) > 1:
-                worker.take_back()
+            for task in worker.behind:
+                worker.ask_back(task)
 
     def _is_under_way(self) -> bool:
-        return any(worker.unanswered for worker in self._pool._workers)
+        return any(worker.given for worker in self._pool._workers)
 
     def _draw(self) -> None:
-        while self._more and not self._next and len(self._line) < WINDOW:
+        window = max(WINDOW, _LINE_A_WORKER * self._pool._count)
+        while self._more and not self._next and len(self._line) < window:
             if (task := self._read()) is not None:
                 self._next.append(task)
 
@@ -266,10 +292,9 @@ class _Stream(OrderedPass[_R]):
         while self._next:
             if (worker := self._with_room(self._next[0])) is None:
                 return
-            self._give(worker, self._next.popleft())
+            worker.give(self._next.popleft())
             self._draw()
-        if not self._more:
-            self._take_over()
+        self._ask_back()
 
     def _with_room(self, task: Task) -> Worker | None:
         """Return a worker that is free, else a new one, else one that may have a small task ahead."""
@@ -278,50 +303,52 @@ class _Stream(OrderedPass[_R]):
             self._pool.start(1)
             for worker in list(self._pool._workers):
                 worker.tell(self._orders)
-        least = min(self._pool._workers, key=lambda worker: worker.unanswered)
-        if least.unanswered and len(self._pool._workers) < self._pool._count:
+        least = min(self._pool._workers, key=lambda worker: len(worker.given))
+        if least.given and len(self._pool._workers) < self._pool._count:
             least = self._pool._add()
             least.tell(self._orders)
-        return least if least.unanswered <= _fits(task) else None
+        return least if len(least.given) <= _fits(task) else None
 
-    def _take_over(self) -> None:
-        """Let workers that are free do what waits behind another's slow task; that one is told not to begin it."""
-        workers = list(self._pool._workers)
-        for worker in workers:
-            if not worker.unanswered:
-                busy = min(workers, key=lambda other: other.since if len(other.given) > 1 else math.inf)
-                if len(busy.given) < 2 or time.monotonic() - busy.since < self._pool.slow_seconds:
-                    return
-                self._give(worker, busy.take_back())
-
-    def _give(self, worker: Worker, task: Task) -> None:
-        if not worker.given:
-            worker.since = time.monotonic()
-        worker.given.append(task)
-        worker.tell(task)
+    def _ask_back(self) -> None:
+        """Ask for what waits behind slow tasks, for workers that are free."""
+        workers = self._pool._workers
+        free = sum(not worker.given for worker in workers) - sum(worker.is_asked for worker in workers)
+        if free <= 0:
+            return
+        slow = time.monotonic() - self._pool.slow_seconds
+        busy = [worker for worker in workers if worker.behind and worker.since <= slow]
+        for worker in sorted(busy, key=lambda worker: worker.since)[:free]:
+            worker.ask_back(worker.behind[-1])
 
     def _wait(self) -> None:
-        self._hear(None if self._more else self._pool.slow_seconds)
+        self._hear(self._pool.slow_seconds)
 
-    def _hear(self, seconds: float | None) -> None:
-        """Take what the workers have to say; wait for it so long, or until there is something."""
+    def _hear(self, seconds: float) -> None:
+        """Take all that the workers have to say; wait so long for the first of it."""
         for key, _ in self._pool._selector.select(seconds):
             worker: Worker = key.data
             try:
-                message = worker.answer()
+                self._listen(worker)
+                while worker.connection.poll():
+                    self._listen(worker)
             except (EOFError, OSError):
                 self._bury(worker)
-                continue
-            _raise_fault(message)
-            if isinstance(message, Done):
-                worker.since = time.monotonic()
-                self._done(message)
+
+    def _listen(self, worker: Worker) -> None:
+        given = {task.number: task for task in worker.given}
+        answer = worker.answer()
+        _raise_fault(answer)
+        if isinstance(answer, TakenBack):
+            self._next.appendleft(given[answer.number])
+        elif isinstance(answer, Done):
+            self._done(answer)
 
     def _bury(self, worker: Worker) -> None:
         """Replace a worker that died; what it had is given out again, but not for ever."""
+        self._pool._remove(worker)
         if self._ending:
-            raise PoolError("a grading process ended")
-        given = [task for task in worker.given if task.number in self._open]
+            return
+        given = list(worker.given)
         if given:
             given[0] = self._lost(given[0].number, PoolError(_ENDING))
         else:
@@ -330,7 +357,7 @@ class _Stream(OrderedPass[_R]):
             raise PoolError(_ENDING)
         self._next.extendleft(reversed(given))
         assert self._orders is not None
-        self._pool._replace(worker).tell(self._orders)
+        self._pool._add().tell(self._orders)
 
 
 def how_many(asked: int, tasks: int, cores: int) -> int:

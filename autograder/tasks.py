@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Protocol, TypeVar
+from typing import Final, Protocol, TypeAlias, TypeVar
 
 from autograder.collect import Handed
 from autograder.models import CheckResult, Score, Submission
@@ -95,7 +95,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class TakeBack:
-    """The task of this number is not to be begun. It is answered as ``TakenBack``, or as ``Done`` where it was."""
+    """The task of this number is not to be begun: comes back as ``TakenBack``, or as ``Done`` where it was."""
 
     number: int
 
@@ -126,6 +126,12 @@ class Fault:
     text: str
     sandbox: bool = False
     """Whether it is the confined process that does not stand."""
+
+
+Asked: TypeAlias = Orders | Task | TakeBack | Layers
+"""What a worker is told."""
+Answer: TypeAlias = Ready | Done | TakenBack | Layers | Fault
+"""What it says."""
 
 
 def unread(task: Task, why: str = _ENDED_TWICE) -> Task:

@@ -2,8 +2,9 @@
 
 ``Station`` does the work, and knows nothing of who asks for it. ``main`` is what runs in a process that the pool has
 started with a new interpreter, and ``serve`` its loop: it takes orders, then tasks, over a socket pair, one after the
-other, and answers each. Both ends of it are the grader's own; what a student handed in travels as bytes. Torch is not
-imported here: the judge is standard library, and what needs torch runs in the confined process, or did in the main one.
+other, and answers each; ``Desk`` is where they lie until then. Both ends of it are the grader's own; what a student
+handed in travels as bytes. Torch is not imported here: the judge is standard library, and what needs torch runs in the
+confined process, or did in the main one.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ import gc
 import hashlib
 import json
 import os
-import select
 import signal
+import socket
 import threading
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from multiprocessing.connection import Connection
-from typing import Any, Final
+from typing import Final, Self
 
 from autograder import catalog
 from autograder.attempt import Cage, grade_one, ungraded
@@ -36,7 +37,21 @@ from autograder.report.records import from_record, json_line
 from autograder.report.rows import row_of
 from autograder.sandbox.runner import MAX_LOST
 from autograder.sandbox.zygote import SandboxError
-from autograder.tasks import Done, Fault, Layers, Orders, Ready, TakeBack, TakenBack, Task, Told, unread, without_texts
+from autograder.tasks import (
+    Answer,
+    Asked,
+    Done,
+    Fault,
+    Layers,
+    Orders,
+    Ready,
+    TakeBack,
+    TakenBack,
+    Task,
+    Told,
+    unread,
+    without_texts,
+)
 from autograder.untrusted_files import Refused, read_bytes
 
 PRELOAD: Final = ("IPython.core.inputtransformer2",)
@@ -189,48 +204,113 @@ def plans_of(told: Sequence[Told]) -> dict[str, Plan]:
     return plans
 
 
-def serve(connection: Connection, cage: Cage, stations: list[Station]) -> None:
+class Desk:
+    """What the pool asks of this process, in that order, and the way back to it.
+
+    A thread reads it, whatever is graded meanwhile: so a task is begun or given back, and never both, and the end of
+    the pool is heard at once. Use as a context manager.
+    """
+
+    def __init__(self, connection: Connection, at_end: Callable[[], None]) -> None:
+        """Read nothing yet.
+
+        Args:
+            connection: to the pool.
+            at_end: called by the thread when the other end is closed.
+        """
+        self._connection, self._at_end = connection, at_end
+        self._asked: deque[Orders | Task | Layers] = deque()
+        self._over = False
+        self._change = threading.Condition()
+        self._sending = threading.Lock()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._reader.start()
+        return self
+
+    def __exit__(self, *ending: object) -> None:
+        with contextlib.suppress(OSError), socket.socket(fileno=os.dup(self._connection.fileno())) as same:
+            same.shutdown(socket.SHUT_RDWR)  # else the thread goes on to read
+        self._reader.join()
+
+    def __iter__(self) -> Iterator[Orders | Task | Layers]:
+        """Yield what is asked for, and take it for begun, until the other end is closed."""
+        while True:
+            with self._change:
+                self._change.wait_for(lambda: self._asked or self._over)
+                if self._over:
+                    return
+                asked = self._asked.popleft()
+            yield asked
+
+    def answer(self, answer: Answer) -> None:
+        """Send an answer."""
+        with self._sending, contextlib.suppress(BrokenPipeError, ConnectionResetError):  # that it is over is heard
+            self._connection.send(answer)
+
+    def _read(self) -> None:
+        try:
+            while True:
+                message: Asked = self._connection.recv()
+                if not isinstance(message, TakeBack):
+                    with self._change:
+                        self._asked.append(message)
+                        self._change.notify()
+                elif self._give_back(message.number):  # else it was begun, and its result says so
+                    self.answer(TakenBack(message.number))
+        except (EOFError, OSError):
+            pass
+        finally:
+            with self._change:
+                self._over = True
+                self._change.notify()
+            self._at_end()
+
+    def _give_back(self, number: int) -> bool:
+        with self._change:
+            for asked in self._asked:
+                if isinstance(asked, Task) and asked.number == number:
+                    self._asked.remove(asked)
+                    return True
+        return False
+
+
+def serve(
+    connection: Connection, cage: Cage, stations: list[Station], at_end: Callable[[], None] = lambda: None
+) -> None:
     """Answer what comes over a connection until its other end is closed.
 
     Args:
         connection: to the pool.
         cage: where submissions run.
         stations: gets the station that is at work.
+        at_end: see ``Desk``.
     """
-    waiting: deque[Task] = deque()
-    while True:
-        while not waiting or connection.poll():
-            try:
-                message = connection.recv()
-            except (EOFError, ConnectionResetError):
-                return
-            if isinstance(message, Task):
-                waiting.append(message)
-            elif isinstance(message, TakeBack):
-                left = deque(task for task in waiting if task.number != message.number)
-                if len(left) < len(waiting):  # else it was begun, and its result says so
-                    _send(connection, TakenBack(message.number))
-                waiting = left
-            else:
-                _send(connection, _answer(message, cage, stations))
-        try:
-            answer: Done | Fault = stations[-1].grade(waiting.popleft())
-        except OSError as error:
-            answer = Fault(sentence(error))
-        _send(connection, answer)
+    trouble: Fault | None = None
+    with Desk(connection, at_end) as desk:
+        for asked in desk:
+            if isinstance(asked, Task):
+                desk.answer(trouble or _graded(stations[-1], asked))
+                continue
+            answer = _answer(asked, cage, stations)
+            if isinstance(asked, Orders):  # nothing is graded by those of before
+                trouble = answer if isinstance(answer, Fault) else None
+            desk.answer(answer)
 
 
-def _send(connection: Connection, answer: Done | TakenBack | Ready | Layers | Fault) -> None:
-    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the loop's next step sees that it is over
-        connection.send(answer)
-
-
-def _answer(message: Any, cage: Cage, stations: list[Station]) -> Ready | Layers | Fault:
+def _graded(station: Station, task: Task) -> Done | Fault:
     try:
-        if isinstance(message, Layers):
+        return station.grade(task)
+    except OSError as error:
+        return Fault(sentence(error))
+
+
+def _answer(asked: Orders | Layers, cage: Cage, stations: list[Station]) -> Ready | Layers | Fault:
+    try:
+        if isinstance(asked, Layers):
             return Layers(_layers(cage))
-        assert isinstance(message, Orders)
-        stations[:] = [Station(plans_of(message.told), cage, message.output, writes=message.writes)]
+        stations[:] = [Station(plans_of(asked.told), cage, asked.output, writes=asked.writes)]
     except SandboxError as error:
         return Fault(str(error), sandbox=True)
     except (CourseError, OSError) as error:
@@ -253,17 +333,11 @@ def main(descriptor: int, walled: bool) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process decides what an interruption ends
     cage = Cage(walled=walled, preload=PRELOAD, many=True)
     stations: list[Station] = []
+
+    def end() -> None:
+        with stations[-1].writing if stations else contextlib.nullcontext():  # no page is left half-written
+            cage.drop()
+            os._exit(0)  # whatever is under way
+
     with Connection(descriptor) as connection:
-        threading.Thread(target=_end_with, args=(descriptor, cage, stations), daemon=True).start()
-        serve(connection, cage, stations)
-        threading.Event().wait()  # the thread ends this process
-
-
-def _end_with(descriptor: int, cage: Cage, stations: list[Station]) -> None:
-    """Wait until the other end is closed, whatever is under way here, and end this process with all that it started."""
-    waiter = select.poll()
-    waiter.register(descriptor, 0)  # POLLHUP is always told
-    waiter.poll()
-    with stations[-1].writing if stations else contextlib.nullcontext():  # no page is left half-written
-        cage.drop()
-        os._exit(0)
+        serve(connection, cage, stations, end)

@@ -37,7 +37,7 @@ from autograder.gradebook import url_of
 from autograder.notebooks import submission_notebook
 from autograder.pipeline import Class, Output, grade_class
 from autograder.plan import Plan, live_plan
-from autograder.pool import Worker
+from autograder.pool import Process, Worker
 from autograder.reference.device import live_reference
 from autograder.reference.expectations import Seed
 
@@ -69,7 +69,7 @@ class Timeless(Class):
     """Workers that leave out durations, since they differ between any two runs."""
 
     def _started(self) -> Worker:
-        return Worker(walled=True, start=timeless.START)
+        return Process(walled=True, start=timeless.START)
 
 
 def run(tree: Path, out: Path, plan: Plan, workers: int) -> None:

@@ -15,7 +15,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections import deque
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -48,13 +47,7 @@ class Cage:
 
 
 class Threads(Class):
-    """Two workers that are threads of this process, without a confined one; what grades can be put in their place.
-
-    None takes over what waits behind another: on a busy machine a thread may stand for long at nothing, and tests count
-    what was graded.
-    """
-
-    slow_seconds = 3600.0
+    """Two workers that are threads of this process, without a confined one; what grades can be put in their place."""
 
     def __init__(self, *ends: type[BaseException]) -> None:
         """``ends`` are exceptions that stand for the end of the process."""
@@ -72,8 +65,10 @@ class Threads(Class):
         return super().__enter__()
 
     def __exit__(self, *ending: Any) -> None:
-        super().__exit__(*ending)
-        ast.parse = self._parse
+        try:
+            super().__exit__(*ending)
+        finally:
+            ast.parse = self._parse
 
     def _started(self) -> Worker:
         return Thread(self._ends)
@@ -84,8 +79,7 @@ class Thread(Worker):
 
     def __init__(self, ends: tuple[type[BaseException], ...]) -> None:
         ours, theirs = socket.socketpair()
-        self.connection, self.given, self.since = Connection(ours.detach()), deque(), 0.0
-        self.wanted_back = set()
+        super().__init__(Connection(ours.detach()))
         self._thread = threading.Thread(target=self._serve, args=(Connection(theirs.detach()), ends))
         self._thread.start()
 
@@ -97,7 +91,7 @@ class Thread(Worker):
             serve(connection, cage, [])
 
     def end(self) -> None:
-        self.connection.close()
+        super().end()
         self._thread.join()
 
 

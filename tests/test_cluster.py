@@ -10,7 +10,9 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,7 @@ from test_pool import below, gone, hand_in, interrupted, out_of
 from timeless import untimed
 
 from autograder import catalog
-from autograder.cluster import link
+from autograder.cluster import crew, link
 from autograder.cluster.address import AddressError, Certificates, checked, is_open, security
 from autograder.cluster.alike import difference, standing
 from autograder.cluster.run import Cluster as Workers
@@ -421,6 +423,48 @@ def test_a_grading_process_that_dies_is_replaced_on_its_worker(small: Cluster, p
     assert (tmp_path / "died").exists()
     assert [row.status for row in rows] == ["graded", "graded", "unreadable", "graded"]
     assert len(small.pids_used()) == 1
+
+
+def test_a_second_pass_is_graded_by_its_own_orders(small: Cluster, plan: Plan, tmp_path: Path):
+    small.add(**STANDS_IN)
+    tree = hand_in(plan, tmp_path / "in", "pass")
+    changed = replace(plan, exercise=replace(plan.exercise, version="0123"))
+    with Workers(small.address, ["halve"], walled=False, wait=60.0) as workers:
+        (row,) = grade_class(workers, handed_in(tree, ["halve"]), {"halve": plan}, out_of(tmp_path / "out"))
+        assert row.status == "graded"
+        with pytest.raises(CourseError, match=r"the exercise was changed while the class was graded \(it was 0123"):
+            grade_class(workers, handed_in(tree, ["halve"]), {"halve": changed}, out_of(tmp_path / "other"))
+
+
+def test_an_answer_that_was_not_read_is_not_taken_for_the_next(monkeypatch: pytest.MonkeyPatch):
+    """As where memory is short between a question and its answer."""
+    made: list[Any] = []
+
+    class Echo:
+        """Answers as it is asked, but where the first is to be read."""
+
+        def __init__(self, *, walled: bool) -> None:
+            made.append(self)
+            self.connection, self.unread = self, deque[bytes]()
+
+        def send_bytes(self, message: bytes) -> None:
+            self.unread.append(message)
+
+        def recv_bytes(self) -> bytes:
+            if self.unread[0] == b"lost":
+                raise MemoryError
+            return self.unread.popleft()
+
+        def end(self) -> None: ...
+
+    monkeypatch.setattr(crew, "Hand", Echo)
+    one = crew.Crew(1, walled=False)
+    one.start()
+    one.warm()
+    with pytest.raises(MemoryError):
+        one.grade(1, [b"lost"], 10.0)
+    assert one.grade(2, [b"one", b"two"], 10.0) == [b"one", b"two"]
+    assert len(made) == 2
 
 
 def test_a_worker_that_comes_late_takes_part(small: Cluster, plan: Plan, tmp_path: Path):

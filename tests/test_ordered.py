@@ -135,6 +135,20 @@ def test_the_first_trouble_is_the_one_that_is_told_and_the_workers_are_stopped_a
     assert one.log == ["a came", "begins no more", "stopped"]
 
 
+def test_the_workers_are_stopped_though_ctrl_c_is_pressed_again_while_the_last_are_waited_for():
+    class Impatient(Picked):
+        def _begin_no_more(self) -> None:
+            super()._begin_no_more()
+            raise KeyboardInterrupt
+
+    one = Impatient(map(a_task, "abcd"))
+    results = one.run()
+    assert next(results) == "a"
+    with pytest.raises(KeyboardInterrupt):
+        results.close()
+    assert one.log == ["a came", "begins no more", "stopped"]
+
+
 def test_a_task_of_which_workers_die_is_given_out_again_then_unread_and_then_no_more():
     one = Picked([a_task("ada")])
     task = one._read()

@@ -26,7 +26,7 @@ from autograder.models import Reference
 from autograder.notebooks import submission_notebook
 from autograder.pipeline import Class, Graded, Output, grade_class
 from autograder.plan import Plan
-from autograder.pool import Worker, how_many
+from autograder.pool import Process, Worker, how_many
 from autograder.reference.expectations import Expectations
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
@@ -42,7 +42,7 @@ class Processes(Class):
     """Real grading processes, which do what the submission's code says in the place of running it."""
 
     def _started(self) -> Worker:
-        return Worker(walled=False, start=stand_in.START)
+        return Process(walled=False, start=stand_in.START)
 
 
 @pytest.fixture
@@ -201,7 +201,7 @@ def test_what_kills_two_workers_says_so_and_the_others_are_graded(two: Processes
 def test_workers_that_cannot_even_start_end_the_run_in_one_sentence(plan: Plan, tmp_path: Path):
     class Broken(Class):
         def _started(self) -> Worker:
-            return Worker(walled=False, start="raise SystemExit(3)")
+            return Process(walled=False, start="raise SystemExit(3)")
 
     said = r"the grading processes end by themselves; .*--workers"
     with Broken(workers=2, walled=False) as workers, pytest.raises(CourseError, match=said):

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import socket
 import threading
-import time
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import replace
+from multiprocessing.connection import Connection
 from pathlib import Path
+from random import Random
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Self
 
 import pytest
 import tiny_exercise
 from stand_in import Cage, Threads
 
-from autograder import catalog, ordered, worker
+from autograder import catalog, ordered, pool, worker
 from autograder.attempt import ungraded
 from autograder.cluster.members import Chunk, Graded
 from autograder.cluster.run import Cluster
@@ -23,7 +26,7 @@ from autograder.plan import Plan
 from autograder.pool import Class, Worker, orders_of
 from autograder.reference.expectations import Expectations
 from autograder.report.rows import row_of
-from autograder.tasks import Done, Orders, TakeBack, Task
+from autograder.tasks import Done, Layers, Orders, Ready, TakeBack, TakenBack, Task
 
 PATIENCE = 60.0
 STUDENTS = ("ada", "ben", "cy", "dan")
@@ -45,41 +48,36 @@ def scored(plan: Plan, submission: Submission) -> Score:
 
 
 class Begun:
-    """What is taken back from the first worker is begun there just before it hears of it.
+    """What is asked back from the first worker is begun there just before it hears of it.
 
-    It is at ``ada`` until somebody wants ``cy`` back, and the message waits until it is at ``cy``. That ends a moment
-    after ``cy`` has come from elsewhere, or was given up.
+    It is at ``ada`` until somebody wants ``cy`` back, and the message waits until it is at ``cy``, which ends after it.
     """
 
     def __init__(self) -> None:
         self.students: list[str] = []
-        self.wanted, self.began, self.end = threading.Event(), threading.Event(), threading.Event()
-        self.first = 0
+        self.wanted, self.began, self.told = threading.Event(), threading.Event(), threading.Event()
 
     def grade(self, plan: Plan, submission: Submission, cage: Cage, lost: int = 0) -> Score:
         self.students.append(submission.student)
         if submission.student == "ada":
-            self.first = threading.get_ident()
             assert self.wanted.wait(PATIENCE)
-        elif submission.student == "cy" and threading.get_ident() == self.first:
-            self.began.set()
-            assert self.end.wait(PATIENCE)
-            time.sleep(0.3)
         elif submission.student == "cy":
-            assert self.began.wait(PATIENCE)
+            self.began.set()
+            assert self.told.wait(PATIENCE)
         return scored(plan, submission)
 
     def send(self, connection: Any, message: Any) -> None:
-        if isinstance(message, TakeBack):
+        if isinstance(message, TakeBack) and not self.told.is_set():
             self.wanted.set()
             assert self.began.wait(PATIENCE)
-        connection.send(message)
+            connection.send(message)
+            self.told.set()
+        else:
+            connection.send(message)
 
 
 class Late(Threads):
     """Two threads that are told what ``Begun`` says, when it says so."""
-
-    slow_seconds = Class.slow_seconds
 
     def __init__(self, begun: Begun) -> None:
         super().__init__()
@@ -110,21 +108,23 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> Iterator[Begun]:
     monkeypatch.setattr(worker, "grade_one", at_it.grade)
     monkeypatch.setattr(ordered, "_LAST_SECONDS", PATIENCE)
     yield at_it
-    for event in (at_it.wanted, at_it.began, at_it.end):
+    for event in (at_it.wanted, at_it.began, at_it.told):
         event.set()
 
 
-def test_a_pass_ends_when_all_are_free_though_two_did_the_same(plan: Plan, begun: Begun):
-    def arrived(task: Task, done: Done) -> str:
-        if done.row.student == "cy":
-            begun.end.set()
-        return done.row.student
+def student_of(task: Task, done: Done) -> str:
+    return done.row.student
 
+
+# --------------------------------------------------------------------- taken back or begun
+
+
+def test_what_is_begun_just_when_it_is_asked_back_is_done_by_nobody_else(plan: Plan, begun: Begun):
     with Late(begun) as workers:
         workers.start()
-        assert tuple(workers.stream(tasks(*STUDENTS), lambda: orders_of({"halve": plan}), arrived)) == STUDENTS
-        assert sorted(begun.students) == ["ada", "ben", "cy", "cy", "dan"]  # else nothing was shown
-        assert [*map(len, (one.given for one in workers._workers))] == [0, 0]
+        assert tuple(workers.stream(tasks(*STUDENTS), lambda: orders_of({"halve": plan}), student_of)) == STUDENTS
+        assert begun.told.is_set()  # else nothing was shown
+        assert sorted(begun.students) == list(STUDENTS)
         assert workers.layers() == ("bubblewrap",)
         again = list(workers.grade((one.work for one in tasks(*STUDENTS)), {"halve": plan}))
         assert [score.student for score in again] == list(STUDENTS)
@@ -135,9 +135,7 @@ def test_what_was_begun_when_a_pass_was_stopped_counts(plan: Plan, begun: Begun)
 
     def arrived(task: Task, done: Done) -> str:
         came.append(done.row.student)
-        if done.row.student == "ada":  # by then it is at the next
-            begun.end.set()
-        elif done.row.student == "ben":
+        if done.row.student == "ben":
             raise KeyboardInterrupt
         return done.row.student
 
@@ -145,29 +143,280 @@ def test_what_was_begun_when_a_pass_was_stopped_counts(plan: Plan, begun: Begun)
         workers.start()
         with pytest.raises(KeyboardInterrupt):
             list(workers.stream(tasks(*STUDENTS), lambda: orders_of({"halve": plan}), arrived))
-    assert sorted(came) == sorted(set(begun.students)) == sorted(begun.students)
+    assert sorted(came) == sorted(begun.students)
     assert "cy" in came
+
+
+class Asking:
+    """The pool's end of a worker, which a thread serves until the block ends."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        ours, theirs = socket.socketpair()
+        self.connection = Connection(ours.detach())
+        self._served = threading.Thread(target=self._serve, args=(Connection(theirs.detach()),))
+
+    def _serve(self, connection: Connection) -> None:
+        with connection:
+            worker.serve(connection, Cage(), [])  # type: ignore[arg-type]
+
+    def __enter__(self) -> Self:
+        self._served.start()
+        return self
+
+    def __exit__(self, *ending: Any) -> None:
+        self.connection.close()
+        self._served.join()
+
+    def told(self, *messages: Any) -> None:
+        for message in messages:
+            self.connection.send(message)
+
+    def said(self) -> Any:
+        assert self.connection.poll(PATIENCE)
+        return self.connection.recv()
+
+
+def test_a_worker_gives_back_what_it_has_not_begun_while_it_is_at_another(plan: Plan, begun: Begun):
+    ada, cy, ben = (replace(task, number=n) for n, task in enumerate(tasks("ada", "cy", "ben"), start=1))
+    with Asking(plan) as asking:
+        asking.told(orders_of({"halve": plan}), ada, cy, ben)
+        assert asking.said() == Ready()
+        asking.told(TakeBack(2))
+        assert asking.said() == TakenBack(2)
+        begun.wanted.set()
+        assert [asking.said().number for _ in range(2)] == [1, 3]
+        asking.told(TakeBack(3), Layers())  # which it has answered
+        assert asking.said() == Layers(("bubblewrap",))
+    assert begun.students == ["ada", "ben"]
+
+
+def test_a_worker_whose_orders_cannot_be_read_grades_nothing_by_those_of_before(plan: Plan, begun: Begun):
+    changed = replace(plan, exercise=replace(plan.exercise, version="0123"))
+    (ben,) = tasks("ben")
+    with Asking(plan) as asking:
+        asking.told(orders_of({"halve": plan}), orders_of({"halve": changed}), ben)
+        assert asking.said() == Ready()
+        refused = asking.said()
+        assert "the exercise was changed while the class was graded" in refused.text
+        assert asking.said() == refused
+        asking.told(orders_of({"halve": plan}), ben)
+        assert asking.said() == Ready()
+        assert asking.said().row.student == "ben"
+    assert begun.students == ["ben"]
 
 
 def test_the_layers_are_asked_of_one_that_is_free_and_told_by_that_answer(plan: Plan, begun: Begun):
     with Late(begun) as workers:
         workers.start()
-        orders: Orders = orders_of({"halve": plan})
         first, second = workers._workers
-        first.connection.send(orders)
+        first.tell(orders_of({"halve": plan}))
         (task,) = tasks("ben")
-        first.connection.send(replace(task, number=7))
-        first.given.append(replace(task, number=7))
+        first.give(replace(task, number=7))
         assert workers.layers() == ("bubblewrap",)
         assert [one.number for one in first.given] == [7]
         second.given.extend([task, task])
-        until = time.monotonic() + PATIENCE
-        while not begun.students:  # from then on it answers for the task first
-            assert time.monotonic() < until
-            time.sleep(0.01)
         assert workers.layers() == ("bubblewrap",)  # behind an answer to the orders, and that to the task
         assert not first.given
         second.given.clear()
+
+
+# ------------------------------------------------------------------- whatever happens when
+
+
+class World:
+    """Puppets in the place of processes, and what happens among them: drawn, and without a clock.
+
+    Stands for the pool's selector as well. While the pool waits, one of them after the other begins, ends or dies.
+    """
+
+    eager = 3
+    """How much happens, at most, before the pool looks whether there is news."""
+
+    def __init__(self, random: Random, deaths: int) -> None:
+        self._random, self.deaths = random, deaths
+        self.open: dict[Puppet, Worker] = {}
+        self.at: dict[int, Puppet] = {}
+        """Who is at which task."""
+        self.done: Counter[int] = Counter()
+        """How often each was done."""
+
+    def register(self, puppet: Puppet, events: int, worker: Worker) -> None:
+        self.open[puppet] = worker
+
+    def unregister(self, puppet: Puppet) -> None:
+        del self.open[puppet]
+
+    def close(self) -> None:
+        assert not self.open
+
+    def select(self, seconds: float) -> list[tuple[Any, int]]:
+        for _ in range(self._random.randint(0, self.eager)):
+            self._happens()
+        while seconds and not any(puppet.poll() for puppet in self.open):
+            assert self._happens(), "the pool waits, and nobody is at anything"
+        return [(SimpleNamespace(data=self.open[puppet]), 1) for puppet in self.open if puppet.poll()]
+
+    def _happens(self) -> bool:
+        can = [puppet for puppet in self.open if not puppet.is_dead and (puppet.asked or puppet.at)]
+        if not can:
+            return False
+        puppet = self._random.choice(can)
+        if self.deaths and self._random.random() < 0.1:
+            self.deaths -= 1
+            puppet.die()
+        elif puppet.at is None:
+            puppet.begin()
+        else:
+            puppet.finish()
+        return True
+
+
+class Puppet:
+    """A connection to a worker that does what the world says: what is told is heard at once."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.asked: deque[Task] = deque()
+        self.at: Task | None = None
+        self.says: deque[Any] = deque()
+        self.is_dead = False
+
+    def send(self, message: Any) -> None:
+        if self.is_dead:
+            raise BrokenPipeError
+        if isinstance(message, Task):
+            self.asked.append(message)
+        elif isinstance(message, TakeBack):
+            left = deque(task for task in self.asked if task.number != message.number)
+            if len(left) < len(self.asked):
+                self.says.append(TakenBack(message.number))
+            self.asked = left
+        else:
+            self.says.append(Ready())
+
+    def recv(self) -> Any:
+        if not self.says:
+            raise EOFError
+        return self.says.popleft()
+
+    def poll(self) -> bool:
+        return bool(self.says) or self.is_dead
+
+    def close(self) -> None:
+        self.die()
+
+    def begin(self) -> None:
+        self.at = self.asked.popleft()
+        assert self.at.number not in self._world.at, "two are at the same"
+        assert not self._world.done[self.at.number], "it was done"
+        self._world.at[self.at.number] = self
+
+    def finish(self) -> None:
+        assert self.at is not None
+        del self._world.at[self.at.number]
+        self._world.done[self.at.number] += 1
+        score = scored(PLAN[0], self.at.work)  # type: ignore[arg-type]
+        self.says.append(Done(self.at.number, row_of(score), score, b"", ""))
+        self.at = None
+
+    def die(self) -> None:
+        if self.at is not None:
+            del self._world.at[self.at.number]
+        self.at, self.is_dead = None, True
+        self.asked.clear()
+
+
+PLAN: list[Plan] = []
+"""The module's, for the puppets."""
+
+
+class Puppets(Class):
+    slow_seconds = 1e-9
+
+    def __init__(self, world: World, workers: int) -> None:
+        super().__init__(workers=workers)
+        self._selector.close()
+        self._world = self._selector = world  # type: ignore[assignment]
+
+    def _started(self) -> Worker:
+        return Worker(Puppet(self._world))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("deaths", [0, 2])
+def test_each_is_done_once_and_comes_in_order_whoever_is_slow_and_whoever_dies(
+    plan: Plan, monkeypatch: pytest.MonkeyPatch, deaths: int
+):
+    PLAN[:] = [plan]
+    monkeypatch.setattr(pool, "WINDOW", 6)
+    monkeypatch.setattr(pool, "_LINE_A_WORKER", 1)
+    students = [f"s{n:02}" for n in range(20)]
+    for seed in range(150):
+        random = Random(seed)
+        world = World(random, deaths)
+        with Puppets(world, random.choice([1, 2, 3, 5])) as workers:
+            if random.random() < 0.5:
+                workers.start()
+            came = list(workers.stream(tasks(*students), lambda: orders_of({"halve": plan}), student_of))
+            assert came == students
+            assert not any(one.given or one.is_asked for one in workers._workers)
+            assert set(world.done.values()) == {1}  # one that dies takes no result along
+
+
+@pytest.mark.parametrize("deaths", [0, 1])
+def test_all_that_was_done_or_begun_counts_when_a_pass_is_stopped_anywhere(
+    plan: Plan, monkeypatch: pytest.MonkeyPatch, deaths: int
+):
+    PLAN[:] = [plan]
+    students = [f"s{n:02}" for n in range(12)]
+    for seed in range(150):
+        random = Random(seed)
+        world = World(random, deaths)
+        came: list[int] = []
+
+        def arrived(task: Task, done: Done, came: list[int] = came) -> str:
+            came.append(task.number)
+            return done.row.student
+
+        with Puppets(world, random.choice([1, 2, 3])) as workers:
+            results = workers.stream(tasks(*students), lambda: orders_of({"halve": plan}), arrived)
+            for _ in range(random.randrange(1, 12)):
+                next(results)
+            results.close()
+        assert sorted(came) == sorted(world.done)
+        assert not world.at
+
+
+def test_what_waits_behind_the_slowest_is_done_though_no_more_may_be_read(plan: Plan, monkeypatch: pytest.MonkeyPatch):
+    PLAN[:] = [plan]
+    monkeypatch.setattr(pool, "WINDOW", 6)
+    monkeypatch.setattr(pool, "_LINE_A_WORKER", 1)
+
+    class FirstIsSlow(World):
+        eager = 0
+
+        def _happens(self) -> bool:
+            first = next(iter(self.open))
+            others = [puppet for puppet in self.open if puppet is not first and (puppet.asked or puppet.at)]
+            can = others or [first]
+            if first.asked and first.at is None:
+                first.begin()
+            elif can[0].at is None:
+                can[0].begin()
+            else:
+                can[0].finish()
+            return True
+
+    world = FirstIsSlow(Random(0), 0)
+    with Puppets(world, 2) as workers:
+        workers.start()
+        results = workers.stream(tasks(*"abcdefghijkl"), lambda: orders_of({"halve": plan}), student_of)
+        assert next(results) == "a"
+        assert len(world.done) == 6  # all that may stand in line: what the first had ahead as well
+        assert list(results) == list("bcdefghijkl")
+
+
+# ---------------------------------------------------------------------------- a cluster
 
 
 def test_what_a_cluster_did_for_an_earlier_pass_is_not_taken_for_a_later_one(plan: Plan):

@@ -26,7 +26,7 @@ from distributed.diagnostics.plugin import WorkerPlugin
 
 from autograder.cluster.alike import difference, standing
 from autograder.errors import CourseError, sentence
-from autograder.pool import Worker
+from autograder.pool import Process
 from autograder.sandbox import walls
 from autograder.tasks import Fault, Layers, unread
 
@@ -36,7 +36,7 @@ _TRIES: Final = 2
 _ENDING: Final = "the grading processes end by themselves; is the machine short of memory?"
 
 
-class Hand(Worker):
+class Hand(Process):
     """A grading process."""
 
     def hang_up(self) -> None:
@@ -114,6 +114,9 @@ class Crew(WorkerPlugin):  # type: ignore[misc]
         except (EOFError, OSError):
             if not self._over.is_set():
                 raise
+        except BaseException:  # it may have an answer still, which is none to what it is asked next
+            hand = self._replaced(hand)
+            raise
         finally:
             self._open.pop(chunk, None)
             self._put(hand)

@@ -163,7 +163,8 @@ class Members:
         """Tell all of them, now and later, what tasks are graded by."""
         self._orders = pickle.dumps(orders)
         for member in self._known.values():
-            if member.stage == "fit":
+            if member.stage in ("fit", "ready"):  # ready for those of an earlier pass
+                member.stage = "fit"
                 self._brief(member)
 
     def give(self, member: Member, chunk: Chunk, seconds: float) -> None:

@@ -211,11 +211,7 @@ class _Stream(OrderedPass[_R]):
 
     def _hear(self, seconds: float) -> None:
         for came in self._cluster.members().hear(seconds):
-            if isinstance(came, Graded):
-                self._take(came.answers)
-                done = len(came.answers)
-                self._back(Chunk(came.chunk.numbers[done:], came.chunk.tasks[done:]))
-            elif isinstance(came, Back):
+            if isinstance(came, Graded | Back):
                 self._take(came.answers)
                 self._back(came.chunk)
             else:
@@ -234,7 +230,7 @@ class _Stream(OrderedPass[_R]):
         return self._arrived(task, replace(done, pages=None))
 
     def _back(self, chunk: Chunk) -> None:
-        """Take tasks that were not done; they come first."""
+        """Take what was not done of a chunk; it comes first."""
         for number, task in reversed(list(zip(chunk.numbers, chunk.tasks, strict=True))):
             if number in self._open:
                 self._size += len(task)
