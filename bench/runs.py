@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import os
 import resource
 import subprocess
@@ -132,7 +133,9 @@ class _Watch(threading.Thread):
         now = time.perf_counter() - self._start
         if now >= len(self.samples):
             held = [memory(pid, "VmRSS") / 2**10 for pid in pids]
-            self.samples.append((round(now, 1), round(held[0], 1), round(sum(held), 1)))
+            if held[0]:  # else the run is over, and whoever waits for it may not have noticed yet
+                # Rounded down: no sample is later than the run that it is of.
+                self.samples.append((math.floor(now * 10) / 10, round(held[0], 1), round(sum(held), 1)))
 
     def end(self) -> None:
         """End; what was seen stands."""

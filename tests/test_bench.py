@@ -6,6 +6,7 @@ How long anything takes is asked by `make bench` alone.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -246,6 +247,19 @@ def test_a_run_is_watched_from_start_to_end_and_its_marks_can_be_compared(
     other = tmp_path / "two" / "records.jsonl"
     other.write_text(other.read_text(encoding="utf-8").replace('"passed"', '"failed"', 1), encoding="utf-8")
     assert scale.marks(tmp_path / "two") != first
+
+
+def test_no_sample_is_later_than_the_run_that_it_is_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    watch = runs._Watch(os.getpid(), 100.0)
+    with monkeypatch.context() as patch:
+        patch.setattr(runs.time, "perf_counter", lambda: 100.06)
+        watch._sample([os.getpid()])
+    assert [at for at, _, _ in watch.samples] == [0.0]
+    with subprocess.Popen([sys.executable, "-c", "pass"]) as over:
+        pass
+    late = runs._Watch(over.pid, 0.0)
+    late._sample([over.pid])
+    assert late.samples == []
 
 
 def test_a_run_that_did_not_grade_all_is_no_measurement(tmp_path: Path) -> None:
