@@ -11,12 +11,12 @@ run: setup  ## grade the sample class, build the book, serve both (SERVE=0: do n
 	@SERVE="$(SERVE)" PORT="$(PORT)" sh scripts/run.sh
 
 test: setup lint  ## every test but the long ones
-	$(BIN)/python -m pytest -n logical
+	$(BIN)/python -m pytest -n 3
 	$(BIN)/autograder release --check
 	$(BIN)/autograder prove
 
 test-long: setup lint  ## what takes minutes, too
-	$(BIN)/python -m pytest -n logical -m "long or not long"
+	$(BIN)/python -m pytest -n 3 -m "long or not long"
 	$(BIN)/autograder release --check
 	$(BIN)/autograder prove --stock all
 

@@ -327,21 +327,18 @@ class _Stream(OrderedPass[_R]):
         """Take all that the workers have to say; wait so long for the first of it."""
         for key, _ in self._pool._selector.select(seconds):
             worker: Worker = key.data
-            try:
-                self._listen(worker)
-                while worker.connection.poll():
-                    self._listen(worker)
-            except (EOFError, OSError):
-                self._bury(worker)
-
-    def _listen(self, worker: Worker) -> None:
-        given = {task.number: task for task in worker.given}
-        answer = worker.answer()
-        _raise_fault(answer)
-        if isinstance(answer, TakenBack):
-            self._next.appendleft(given[answer.number])
-        elif isinstance(answer, Done):
-            self._done(answer)
+            while worker.connection.poll():
+                given = {task.number: task for task in worker.given}
+                try:
+                    answer = worker.answer()
+                except (EOFError, OSError):
+                    self._bury(worker)
+                    break
+                _raise_fault(answer)
+                if isinstance(answer, TakenBack):
+                    self._next.appendleft(given[answer.number])
+                elif isinstance(answer, Done):
+                    self._done(answer)
 
     def _bury(self, worker: Worker) -> None:
         """Replace a worker that died; what it had is given out again, but not for ever."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 import threading
 from collections import Counter, deque
@@ -145,6 +146,17 @@ def test_what_was_begun_when_a_pass_was_stopped_counts(plan: Plan, begun: Begun)
             list(workers.stream(tasks(*STUDENTS), lambda: orders_of({"halve": plan}), arrived))
     assert sorted(came) == sorted(begun.students)
     assert "cy" in came
+
+
+def test_a_disk_that_is_full_when_a_result_comes_is_no_death_of_a_worker(plan: Plan, begun: Begun):
+    def arrived(task: Task, done: Done) -> str:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with Threads() as workers:
+        results = workers.stream(tasks("ben", "dan"), lambda: orders_of({"halve": plan}), arrived)
+        with pytest.raises(OSError, match="No space left"):
+            list(results)
+    assert sorted(begun.students) == ["ben", "dan"]
 
 
 class Asking:
