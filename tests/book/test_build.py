@@ -28,6 +28,7 @@ project = "sample"
 html_theme = "basic"
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 nb_execution_mode = "cache"
+nb_execution_timeout = 600
 nb_execution_raise_on_error = True
 course_repository = "https://github.com/someone/course"
 """
@@ -78,7 +79,7 @@ def sphinx(folder: Path, pages: dict[str, str], *extensions: str) -> subprocess.
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "-n", "--keep-going", "book", "out"]
     environment = {name: value for name, value in os.environ.items() if name != catalog.ROOT_VARIABLE}
     environment["NO_COLOR"] = "1"
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, env=environment)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, env=environment)
 
 
 @pytest.fixture(scope="module")
@@ -437,7 +438,7 @@ def checkout(folder: Path, **programs: str) -> dict[str, str]:
 def run_script(folder: Path, **programs: str) -> subprocess.CompletedProcess[str]:
     environment = checkout(folder, **programs)
     return subprocess.run(
-        ["sh", "scripts/book.sh"], cwd=folder, env=environment, capture_output=True, text=True, timeout=60
+        ["sh", "scripts/book.sh"], cwd=folder, env=environment, capture_output=True, text=True, timeout=120
     )
 
 
@@ -447,7 +448,7 @@ def test_the_script_installs_once_builds_and_says_where(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "book: build/book/_build/html/index.html\n"
     command = ["sh", "scripts/book.sh", "-v"]
-    again = subprocess.run(command, cwd=tmp_path, env={"PATH": str(tmp_path / "tools")}, timeout=60)
+    again = subprocess.run(command, cwd=tmp_path, env={"PATH": str(tmp_path / "tools")}, timeout=120)
     assert again.returncode == 0
     assert (tmp_path / "tools/npm.calls").read_text() == "ci --ignore-scripts\n"
     built = "build book --config _config.yml --path-output build/book --all -W -n --keep-going"

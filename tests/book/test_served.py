@@ -33,7 +33,7 @@ def course(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         "--book",
         "book/",
     ]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert done.returncode == 1, done.stderr  # two submissions are damaged on purpose
     (out / "book").symlink_to(site)
     return out

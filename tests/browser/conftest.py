@@ -25,7 +25,7 @@ def static(tmp_path_factory: pytest.TempPathFactory) -> Static:
     (ROOT / "build").mkdir(exist_ok=True)
     with open(ROOT / "build/book.lock", "a") as lock:  # two test processes must not install at once
         fcntl.flock(lock, fcntl.LOCK_EX)
-        done = subprocess.run(["sh", "scripts/assets.sh"], cwd=ROOT, capture_output=True, text=True, timeout=300)
+        done = subprocess.run(["sh", "scripts/assets.sh"], cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     folder = tmp_path_factory.mktemp("static")
     return Static(folder, solve.write(ROOT, folder))

@@ -56,7 +56,7 @@ def unpacked(files: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory) 
 def test_judging_in_the_page_imports_the_standard_library_alone(unpacked: Path) -> None:
     solutions = {slug: catalog.load(slug, ROOT).solution for slug in archive.slugs(ROOT)}
     command = [sys.executable, "-I", "-S", "-c", HOOK, str(unpacked)]
-    run = subprocess.run(command, input=json.dumps(solutions), capture_output=True, text=True, timeout=300)
+    run = subprocess.run(command, input=json.dumps(solutions), capture_output=True, text=True, timeout=600)
     assert run.returncode == 0, run.stderr
     *graded, (torch, foreign) = map(json.loads, run.stdout.splitlines())
     assert graded == [[slug, "graded", True] for slug in solutions]
