@@ -16,6 +16,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from select import select as readable
 from types import TracebackType
 from typing import Any, Final, Protocol, Self
 
@@ -39,13 +40,15 @@ from autograder.gradebook_db import url_of as url_of
 from autograder.gradebook_final import given
 from autograder.gradebook_rows import Marked, Place, write_rows
 from autograder.gradebook_seen import Watch, file_fingerprint, server_fingerprint
-from autograder.gradebook_server import claim, keep_writers_out
+from autograder.gradebook_server import LOCK, claim, keep_writers_out
 from autograder.gradebook_tables import ASSIGNMENT, BASE_CELL, GRADE, SUBMITTED_ASSIGNMENT, SUBMITTED_NOTEBOOK
 from autograder.models import Exercise
 
 _CHUNK: Final = 500
 """Scores a statement: databases limit the number of its parameters."""
 _CHANGES: Final = ("INSERT", "UPDATE", "DELETE", "CREATE")
+_LET_GO_S: Final = 5.0
+"""How long a server may take to say that it has our lock back."""
 _NAME: Final = 128
 """Characters of a student's name that a server keeps; an SQLite file keeps them all."""
 
@@ -119,7 +122,8 @@ class GradebookWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._session is not None:
-            self._session.invalidate()  # closed, and not kept: with it our lock goes
+            _let_go(self._session)
+            self._session.invalidate()  # closed, and not kept: with it our lock goes, if it was not let go of
             self._session.close()
             self._session = None
         if self._engine is not None:
@@ -305,6 +309,19 @@ def _connected(engine: Engine) -> Connection:
     with transaction(engine, writing=False):
         pass  # what is wrong with the server is said here, in one sentence
     return engine.connect()
+
+
+def _let_go(session: Connection) -> None:
+    """Give our lock back before the connection is dropped, of whose end the server hears when it comes to it.
+
+    Whoever grades next would be told of another grader, which has ended. A server that cannot be asked, or does not
+    answer in that time, is left to itself: with the connection the lock goes in any case.
+    """
+    with contextlib.suppress(Exception):
+        if not session.invalidated:  # else it would connect anew
+            server: Any = session.connection.driver_connection
+            server.pgconn.send_query(f"SELECT pg_advisory_unlock({LOCK})".encode())
+            readable([server], [], [], _LET_GO_S)
 
 
 def _version(connection: Connection) -> tuple[object, int] | None:

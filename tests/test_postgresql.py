@@ -17,7 +17,7 @@ import pytest
 import tiny_exercise
 from nbgrader.api import Gradebook
 from postgres import rows
-from sqlalchemy import Engine, event
+from sqlalchemy import Connection, Engine, event
 from test_gradebook import (
     FULL,
     HANDED_IN,
@@ -53,6 +53,12 @@ ALL: list[Score] = [
 def server() -> Iterator[postgres.Server]:
     with postgres.running() as started:
         yield started
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no other grader has the lock, wait for as long as the server takes to see that."""
+    monkeypatch.setattr(gradebook_server, "_PATIENCE_S", 60.0)
 
 
 @pytest.fixture
@@ -167,12 +173,13 @@ def test_a_batch_is_all_or_nothing(url: str, server: postgres.Server, exercise: 
 def test_two_graders_are_kept_apart(
     url: str, server: postgres.Server, exercise: Exercise, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gradebook_server, "_PATIENCE_S", 0.1)
     elsewhere = server.database("elsewhere")
     with GradebookWriter(url, {"halve": exercise}) as gradebook:
         gradebook.write([a_score("s1")])
-        with pytest.raises(LockError) as caught:
-            write(url, exercise, a_score("s2"))
+        with monkeypatch.context() as patch:
+            patch.setattr(gradebook_server, "_PATIENCE_S", 0.1)
+            with pytest.raises(LockError) as caught:
+                write(url, exercise, a_score("s2"))
         who = rf"another grader \(autograder, process {os.getpid()} on .+\) is writing to it, and nothing was graded;"
         assert re.search(who, str(caught.value))
         assert server.password not in str(caught.value)
@@ -184,16 +191,54 @@ def test_two_graders_are_kept_apart(
     assert [row["student"] for row in read_scores(url)] == ["s1", "s2", "s3"]
 
 
-def test_the_lock_of_a_grader_that_just_ended_is_waited_for(
-    url: str, exercise: Exercise, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(gradebook_server, "_PATIENCE_S", 60.0)
+def test_the_lock_of_a_grader_that_just_ended_is_waited_for(url: str, exercise: Exercise) -> None:
     first = GradebookWriter(url, {"halve": exercise})
     first.__enter__()
     timer = threading.Timer(0.3, first.__exit__, (None, None, None))
     timer.start()
     write(url, exercise, a_score("s1"))
     timer.join()
+    assert len(read_scores(url)) == 1
+
+
+def test_the_lock_is_back_before_the_connection_is_dropped(
+    url: str, server: postgres.Server, exercise: Exercise, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The server sees the end of a connection when it comes to it, and a teacher may grade again at once.
+    free: list[bool] = []
+
+    def look(session: Connection) -> None:
+        with server.connect(database_of(url)) as other:
+            ((now,),) = other.execute(f"SELECT pg_try_advisory_lock({gradebook_server.LOCK})").fetchall()
+            free.append(now)
+        drop(session)
+
+    drop = Connection.invalidate
+    monkeypatch.setattr(Connection, "invalidate", look)
+    with GradebookWriter(url, {"halve": exercise}) as gradebook:
+        gradebook.write([a_score("s1")])
+        assert free == []
+    assert free == [True]
+
+
+def test_a_grader_that_ends_does_not_wait_for_a_server_that_stands_still(
+    url: str, server: postgres.Server, exercise: Exercise, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("autograder.gradebook._LET_GO_S", 0.1)
+    with server.connect(database_of(url)) as other:
+        query = (
+            "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted"
+            " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+        )
+        first = GradebookWriter(url, {"halve": exercise}).__enter__()
+        ((backend,),) = other.execute(query).fetchall()
+        os.kill(backend, signal.SIGSTOP)
+        try:
+            first.__exit__(None, None, None)
+            assert other.execute(query).fetchall() == [(backend,)]
+        finally:
+            os.kill(backend, signal.SIGCONT)
+    write(url, exercise, a_score("s1"))
     assert len(read_scores(url)) == 1
 
 
@@ -322,10 +367,7 @@ def kill_at(moment: int, work: Callable[[], None]) -> bool:
     return os.WIFSIGNALED(os.waitpid(pid, 0)[1])
 
 
-def test_a_writer_killed_at_any_statement_leaves_whole_batches(
-    server: postgres.Server, exercise: Exercise, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(gradebook_server, "_PATIENCE_S", 60.0)  # the server takes a while to miss who was killed
+def test_a_writer_killed_at_any_statement_leaves_whole_batches(server: postgres.Server, exercise: Exercise) -> None:
     batches = [ALL[:2], ALL[2:], [a_score("s1", dict.fromkeys(FULL, 0.0)), a_score("s9")]]
 
     def work(url: str) -> None:
