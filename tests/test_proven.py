@@ -91,13 +91,14 @@ def test_the_oldest_go(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(proven, "_MOST", 3)
     slug = catalog.slugs(course)[0]
     exercise, reference = catalog.load(slug, course), Reference("torch", "cpu", "2.13.0")
-    for number in range(5):
-        proven.keep(exercise, Seed(f"seed:{number}"), Expectations(f"seed:{number}", reference, {}))
-    there = [
-        (course / proven.FOLDER / f"{slug}-{proven.name(exercise, Seed(f'seed:{n}'), reference)[:32]}.json").exists()
-        for n in range(5)
+    files = [
+        course / proven.FOLDER / f"{slug}-{proven.name(exercise, Seed(f'seed:{number}'), reference)[:32]}.json"
+        for number in range(5)
     ]
-    assert there == [False, False, True, True, True]
+    for number, file in enumerate(files):
+        proven.keep(exercise, Seed(f"seed:{number}"), Expectations(f"seed:{number}", reference, {}))
+        os.utime(file, (number, number))  # two in a row may have been written at the same time, by the system's clock
+    assert [file.exists() for file in files] == [False, False, True, True, True]
 
 
 def test_what_ran_on_a_gpu_is_not_kept(course: Path) -> None:
