@@ -164,7 +164,7 @@ class Server:
     def get(self, path: str) -> str:
         """Return a page; an HTTP error is raised."""
         request = urllib.request.Request(self.url + path, headers={"Authorization": "token secret"})
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=120) as answer:
             return str(answer.read().decode())
 
 
@@ -179,7 +179,7 @@ def jupyter_server(graded: Graded) -> Iterator[Server]:
             yield wait_for_server(process, runtime, graded.work / "server.log")
         finally:
             process.terminate()
-            process.wait(30)
+            process.wait(120)
 
 
 def wait_for_server(process: subprocess.Popen[bytes], runtime: Path, log: Path) -> Server:
@@ -201,14 +201,17 @@ def wait_for_server(process: subprocess.Popen[bytes], runtime: Path, log: Path) 
 def test_a_server_that_wrote_its_address_but_does_not_listen_yet_is_waited_for(tmp_path: Path) -> None:
     # The order in which Jupyter's own server does it; a busy machine makes the gap long.
     program = """
-import http.server, json, pathlib, socket, sys, time
-probe = socket.socket(); probe.bind(("127.0.0.1", 0)); port = probe.getsockname()[1]; probe.close()
-pathlib.Path("jpserver-1.json").write_text(json.dumps({"url": f"http://127.0.0.1:{port}/"}))
-time.sleep(1)
+import http.server, json, pathlib, time
 class Page(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200); self.end_headers(); self.wfile.write(b"here")
-http.server.HTTPServer(("127.0.0.1", port), Page).serve_forever()
+server = http.server.HTTPServer(("127.0.0.1", 0), Page, bind_and_activate=False)
+server.server_bind()  # the port is its own from here on, and whoever calls is refused until it listens
+port = server.server_address[1]
+pathlib.Path("jpserver-1.json").write_text(json.dumps({"url": f"http://127.0.0.1:{port}/"}))
+time.sleep(1)
+server.server_activate()
+server.serve_forever()
 """
     with subprocess.Popen([sys.executable, "-c", program], cwd=tmp_path, stderr=subprocess.DEVNULL) as process:
         try:

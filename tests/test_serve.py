@@ -78,7 +78,7 @@ def start(folder: Path, port: int) -> Served:
 
 def stop(served: Served) -> int:
     served.process.send_signal(signal.SIGINT)
-    status = served.process.wait(10)
+    status = served.process.wait(120)
     served.process.stdout.close()  # type: ignore[union-attr]
     return status
 
@@ -92,7 +92,7 @@ def served(folder: Path) -> Iterator[Served]:
 
 
 def get(served: Served, path: str, host: str = "") -> Answer:
-    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=120)
     connection.putrequest("GET", path, skip_host=True)
     connection.putheader("Host", host or f"localhost:{served.port}")
     connection.endheaders()
@@ -167,14 +167,14 @@ def test_a_busy_port_gives_way_to_the_next(folder: Path, served: Served) -> None
 
 def test_a_port_that_cannot_be_is_one_line(folder: Path) -> None:
     command = [sys.executable, str(SCRIPT), str(folder), "--port", "70000"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=30)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
     assert "70000" in done.stderr
 
 
 def headers(served: Served, path: str, **sent: str) -> tuple[int, dict[str, str], bytes]:
-    connection = http.client.HTTPConnection("localhost", served.port, timeout=10)
+    connection = http.client.HTTPConnection("localhost", served.port, timeout=120)
     connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in sent.items()})
     answer = connection.getresponse()
     seen = answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
