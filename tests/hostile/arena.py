@@ -19,7 +19,10 @@ from autograder.plan import Plan, recorded_plan
 from autograder.report.records import read_records
 
 HONEST = submission_notebook(OTHER, OTHER.solution)
-"""Handed in after each attack: of the other exercise, whose time budget is the real one."""
+"""Handed in after each attack: of the other exercise."""
+
+PATIENCE = 20.0
+"""The time budget where nothing loops: a machine that stands still for seconds costs no mark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +43,12 @@ class Fight:
 
 
 def plans(seconds: float) -> dict[str, Plan]:
-    """Return the plans of both exercises; the attacked one, ``grad_scaler_step``, with another time budget."""
+    """Return the plans of both exercises, ``grad_scaler_step``, which is attacked, with so many seconds."""
     known = {chosen.slug: recorded_plan(chosen) for chosen in (STEP, OTHER)}
     found = {slug: one for slug, one in known.items() if one is not None}
     assert len(found) == 2, "recorded.json is not current: autograder release"
-    attacked = found[STEP.slug]
-    return {**found, STEP.slug: replace(attacked, exercise=replace(STEP, seconds=seconds))}
+    budgets = {STEP.slug: seconds, OTHER.slug: PATIENCE}
+    return {slug: replace(one, exercise=replace(one.exercise, seconds=budgets[slug])) for slug, one in found.items()}
 
 
 def fight(attacks: Sequence[Attack], seconds: float, folder: Path) -> Fight:

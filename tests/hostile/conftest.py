@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from arena import Fight, fight
+from arena import PATIENCE, Fight, fight
 
 
 @pytest.fixture(scope="module")
 def fought(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Fight:
     """What came of the file's attacks."""
-    seconds = getattr(request.module, "SECONDS", 4.0)
+    seconds = getattr(request.module, "SECONDS", PATIENCE)
     return fight(request.module.ATTACKS, seconds, tmp_path_factory.mktemp("host"))
 
 

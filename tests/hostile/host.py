@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import hashlib
 import os
 import resource
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -106,9 +107,9 @@ def picture(made: Host) -> dict[str, Any]:
         "canary in the output": (made.out / "canary.txt").read_text(),
         "working folder": os.getcwd(),
         "environment": dict(os.environ),
-        "processes": _settled_descendants(made),
+        "processes": _settled(lambda: descendants(os.getpid(), made.others)),
         "descriptors": _descriptors(),
-        "sockets": _marked_sockets(),
+        "sockets": _marked_sockets() + _settled(_confined_sockets),
         "System V objects": _marked_objects(),
         "checkout": [_of(path) for path in sorted((ROOT / "solutions").iterdir()) if path.is_file()],
         "limits": [resource.getrlimit(kind) for kind in kinds],
@@ -123,11 +124,10 @@ def _of(path: Path) -> tuple[Any, ...]:
     return (found.st_mode, found.st_uid, found.st_nlink, found.st_mtime_ns, text)
 
 
-def _settled_descendants(made: Host, patience: int = 100) -> list[str]:
-    # A process that was killed a moment ago may still be giving back its memory.
-    for _ in range(patience):
-        if not (found := descendants(os.getpid(), made.others)):
-            break
+def _settled(look: Callable[[], list[str]], patience: float = 60.0) -> list[str]:
+    # A process that was killed a moment ago may still be giving back its memory, and another test has its own sockets.
+    until = time.monotonic() + patience
+    while (found := look()) and time.monotonic() < until:
         time.sleep(0.05)
     return found
 
@@ -161,6 +161,7 @@ def _below(process: int, others: frozenset[Process] = frozenset()) -> dict[Proce
 
 
 def _descriptors() -> dict[str, str]:
+    gc.collect()  # what an earlier test let go of is closed before either picture, not between the two
     links = {}
     for name in os.listdir("/proc/self/fd"):
         with contextlib.suppress(OSError):
@@ -168,15 +169,20 @@ def _descriptors() -> dict[str, str]:
     return {name: link for name, link in links.items() if not link.startswith("/proc/")}
 
 
+# Other programs of this machine come and go; what an attack leaves bears the mark or belongs to the confined user.
+
+
 def _marked_sockets() -> list[str]:
-    # Other programs of this machine come and go; what an attack leaves bears the mark or belongs to the confined user.
-    names = [line.split()[-1] for line in Path("/proc/net/unix").read_text().splitlines() if MARK in line]
+    return sorted(line.split()[-1] for line in Path("/proc/net/unix").read_text().splitlines() if MARK in line)
+
+
+def _confined_sockets() -> list[str]:
     users = []
     for table in ("tcp", "tcp6", "udp", "udp6", "raw", "packet"):
         with contextlib.suppress(OSError):
             lines = Path("/proc/net", table).read_text().splitlines()[1:]
             users += [f"{table} {line}" for line in lines if " 61987 " in line]
-    return sorted(names) + users
+    return users
 
 
 def _marked_objects() -> list[str]:

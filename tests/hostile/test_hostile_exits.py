@@ -13,6 +13,9 @@ from verdicts import (  # noqa: F401
 
 pytestmark = pytest.mark.needs("bubblewrap")
 
+SECONDS = 14.0
+"""After one loop a check that is right has a fourth of it, which a machine that stands still leaves it."""
+
 ATTACKS = (
     in_cell("exits at once", "os._exit(0)", earns=0, statuses="crashed", says="exited by itself, with status 0"),
     in_cell("exits by sys.exit", "sys.exit('10 of 10 points')"),
@@ -59,11 +62,23 @@ ATTACKS = (
             pass
         """,
     ),
+    in_cell(
+        "work for after the end",
+        """\
+        import atexit, threading, weakref
+        def loop(*_):
+            while True: pass
+        atexit.register(loop)
+        weakref.finalize(sys, loop)
+        attempt("thread", lambda: threading.Thread(target=loop, daemon=True).start() or "runs")
+        """,
+    ),
     in_cell("closes its own streams", "sys.stdout.close(); sys.stderr.close(); os.close(1); os.close(2)"),
     in_call(
-        "a call for no gradients loops",
-        "while not grads: pass\nreturn honest(grads, scale, growth_factor, backoff_factor)",
-        earns=7,
+        "a call for an empty tensor loops",
+        "while len(grads) == 1 and not grads[0].numel(): pass\n"
+        "return honest(grads, scale, growth_factor, backoff_factor)",
+        earns=9,
         statuses="passed timeout",
         says="endless loop",
     ),

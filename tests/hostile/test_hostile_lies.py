@@ -112,18 +112,6 @@ ATTACKS = (
         **WRONG,
     ),
     in_cell(
-        "builtins, patched",
-        """\
-        import builtins
-        builtins.type = lambda *_: float
-        builtins.isinstance = builtins.issubclass = builtins.all = builtins.any = lambda *_: True
-        builtins.len = lambda *_: 2
-        """,
-        earns=0,
-        statuses="timeout",
-        says="did not finish",
-    ),
-    in_cell(
         "the reader of values, patched",
         """\
         from autograder import tensors

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from arena import Fight
 from attack import in_call, in_cell
 from verdicts import (  # noqa: F401
     test_an_honest_submission_right_after_it_earns_full_marks,
@@ -103,15 +104,16 @@ ATTACKS = (
         **NEVER,
     ),
     in_cell(
-        "work for after the end",
+        "builtins, patched",
         """\
-        import atexit, threading, weakref
-        def loop(*_):
-            while True: pass
-        atexit.register(loop)
-        weakref.finalize(sys, loop)
-        attempt("thread", lambda: threading.Thread(target=loop, daemon=True).start() or "runs")
+        import builtins
+        builtins.type = lambda *_: float
+        builtins.isinstance = builtins.issubclass = builtins.all = builtins.any = lambda *_: True
+        builtins.len = lambda *_: 2
         """,
+        earns=0,
+        statuses="timeout",
+        says="did not finish",
     ),
     in_call(
         "a frame that never ends, byte by byte",
@@ -126,3 +128,8 @@ ATTACKS = (
         **NEVER,
     ),
 )
+
+
+def test_calls_that_loop_are_ended_as_such(fought: Fight) -> None:
+    """Not every one need be: where the machine stands still while its cells run, these are late already."""
+    assert any("endless loop" in check.message for score in fought.scores.values() for check in score.checks)
