@@ -41,8 +41,29 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
 class Processes(Class):
     """Real grading processes, which do what the submission's code says in the place of running it."""
 
+    def __init__(self, **more: Any) -> None:
+        super().__init__(**more)
+        self._pids: list[int] = []
+
     def _started(self) -> Worker:
-        return Process(walled=False, start=stand_in.START)
+        one = Process(walled=False, start=stand_in.START)
+        self._pids.append(one._process.pid)
+        return one
+
+    def all(self, expected: int) -> set[int]:
+        """Return its processes and their confined ones, once there are as many; one may be starting still.
+
+        What else is below this process, such as another test's browser, is none of them.
+        """
+        until = time.monotonic() + 60.0
+        while len(found := self._found()) != expected and time.monotonic() < until:
+            time.sleep(0.05)
+        time.sleep(0.2)  # and were there too many, they would be there by then
+        return self._found() if len(found) == expected else found
+
+    def _found(self) -> set[int]:
+        there = [pid for pid in self._pids if alive(pid)]
+        return {*there, *(pid for each in there for pid in below(each))}
 
 
 @pytest.fixture
@@ -83,7 +104,7 @@ def below(pid: int) -> list[int]:
     return found
 
 
-def gone(pids: list[int], seconds: float = 30.0) -> bool:
+def gone(pids: list[int], seconds: float = 120.0) -> bool:
     """Wait until none of these processes is there."""
     until = time.monotonic() + seconds
     while any(alive(pid) for pid in pids):
@@ -173,18 +194,12 @@ def test_results_are_in_order_and_a_slow_one_delays_nobody(two: Processes, plan:
 def test_a_worker_that_is_killed_is_replaced_and_its_task_given_out_once_more(
     two: Processes, plan: Plan, tmp_path: Path
 ):
-    before = set(below(os.getpid()))
     tree = hand_in(plan, tmp_path / "in", "pass", f"die once {tmp_path / 'died'}", *["pass"] * 8)
     rows = graded(two, plan, tree, tmp_path / "out")
     assert (tmp_path / "died").exists()
     assert [row.status for row in rows] == ["graded"] * 10
-    # Two workers, each with what stands for its confined process, and nothing of the one that died. The new one's may
-    # be starting still.
-    for _ in range(200):
-        if len(found := set(below(os.getpid())) - before) == 2 + 2:
-            break
-        time.sleep(0.05)
-    assert len(found) == 2 + 2
+    # Two workers, each with what stands for its confined process, and nothing of the one that died.
+    assert len(two.all(2 + 2)) == 2 + 2
 
 
 def test_what_kills_two_workers_says_so_and_the_others_are_graded(two: Processes, plan: Plan, tmp_path: Path):
@@ -233,14 +248,13 @@ def test_a_submission_larger_than_a_socket_takes_waits_for_a_worker_that_is_free
 
 
 def test_asking_for_the_layers_starts_one_and_start_starts_all():
-    before = set(below(os.getpid()))
     with Processes(workers=3, walled=False) as workers:
         assert workers.layers() == ("bubblewrap",)
-        assert len(mine(before)) == 2
+        assert len(workers.all(2)) == 2
         workers.start()
-        assert len(mine(before, 6)) == 6
+        assert len(workers.all(6)) == 6
         workers.start(2)
-        assert len(mine(before, 6)) == 6
+        assert len(workers.all(6)) == 6
 
 
 @pytest.mark.parametrize(("changed", "started"), [(1, 1), (2, 2), (7, 3)])
@@ -253,11 +267,10 @@ def test_no_more_processes_start_than_there_are_tasks(plan: Plan, tmp_path: Path
     for number in range(changed):
         name = f"s{number:02}/halve/halve.ipynb"
         (tree / name).write_text((tmp_path / "new" / name).read_text())
-    before = set(below(os.getpid()))
     seen: list[Graded] = []
     with Processes(workers=3, walled=False) as workers:
         graded(workers, plan, tree, folder, on_result=seen.append)
-        assert len(mine(before, 2 * started)) == 2 * started
+        assert len(workers.all(2 * started)) == 2 * started
     assert [one.reused for one in seen] == [False] * changed + [True] * (9 - changed)
 
 
@@ -284,20 +297,9 @@ def test_all_start_at_once_where_everything_is_to_be_graded(
 def test_a_process_that_dies_before_all_are_there_is_replaced_and_counted_once(plan: Plan, tmp_path: Path):
     (tmp_path / "out").mkdir()
     tree = hand_in(plan, tmp_path / "in", f"die once {tmp_path / 'died'}", *["sleep 0.05"] * 6)
-    before = set(below(os.getpid()))
     with Processes(workers=2, walled=False) as workers:
         assert [row.status for row in graded(workers, plan, tree, tmp_path / "out")] == ["graded"] * 7
-        assert len(mine(before, 4)) == 4
-
-
-def mine(before: set[int], expected: int = 2) -> set[int]:
-    """Return what was started since, with its confined processes, of which one may be starting still."""
-    for _ in range(200):
-        if len(set(below(os.getpid())) - before) >= expected:
-            break
-        time.sleep(0.05)
-    time.sleep(0.2)  # and were there too many, they would be there by then
-    return set(below(os.getpid())) - before
+        assert len(workers.all(4)) == 4
 
 
 @pytest.mark.parametrize(
@@ -317,10 +319,9 @@ def test_never_more_are_started_than_there_are_submissions_or_than_a_machine_bea
 
 
 def test_the_end_of_the_block_leaves_no_process(plan: Plan, tmp_path: Path):
-    before = set(below(os.getpid()))
     with Processes(workers=2, walled=False) as workers:
         graded(workers, plan, hand_in(plan, tmp_path / "in", "pass", "pass"), tmp_path / "out")
-        mine = [pid for pid in below(os.getpid()) if pid not in before]
+        mine = workers.all(4)
         assert len(mine) == 4
     assert not any(map(alive, mine))
 
@@ -351,10 +352,9 @@ def test_workers_end_with_the_main_process_however_it_ends(plan: Plan, tmp_path:
         assert main.stdout is not None
         try:
             assert main.stdout.readline() == b"one\n"
-            for _ in range(200):  # the other worker may be starting still
-                if len(mine := below(main.pid)) == 4:
-                    break
-                time.sleep(0.05)
+            until = time.monotonic() + 60.0
+            while len(mine := below(main.pid)) != 4 and time.monotonic() < until:
+                time.sleep(0.05)  # the other worker may be starting still
             assert len(mine) == 4
             main.send_signal(sent)
             main.wait(60)
