@@ -19,7 +19,9 @@ import pytest
 from dask_cluster import Cluster
 from test_cluster import STANDS_IN, certificate, command, course_of, graded, hand_in, plan, signed, small
 
+from autograder.cluster import link
 from autograder.cluster.address import Certificates, security
+from autograder.cluster.greeting import expect_greeting
 from autograder.cluster.link import Link, LinkError
 from autograder.errors import CourseError
 from autograder.plan import Plan
@@ -83,15 +85,24 @@ def listening(
             connection.close()
 
 
-def refused(address: str, files: Certificates = Certificates()) -> str:  # noqa: B008  frozen
-    """Connect as ``--wait 0`` does, and return what is said."""
-    with pytest.raises(LinkError) as caught:
-        Link(address, security(address, files), 0.0)
+def refused(address: str, files: Certificates = Certificates(), *, silent: bool = False) -> str:  # noqa: B008  frozen
+    """Connect as ``--wait 0`` does, and return what is said.
+
+    Unless whoever listens there is ``silent``, the first that comes from it is waited for however long it takes.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        if not silent:
+            patch.setattr(link, "expect_greeting", lambda where, context, _: expect_greeting(where, context, LIMIT))
+        with pytest.raises(LinkError) as caught:
+            Link(address, security(address, files), 0.0)
     said = str(caught.value)
     start = f"nobody answers at {address} as a Dask scheduler ("
     assert said.startswith(start)
     assert "\n" not in said
-    assert not [thread for thread in threading.enumerate() if thread.name == "cluster"]
+    for thread in threading.enumerate():
+        if thread.name == "cluster":
+            thread.join(LIMIT)
+            assert not thread.is_alive()
     return said.removeprefix(start).removesuffix(")")
 
 
@@ -104,9 +115,9 @@ def test_another_protocol_is_told_by_its_first_bytes(says: bytes, shown: bytes):
 
 def test_whoever_says_nothing_is_not_waited_for():
     with listening(b"") as port:
-        assert refused(f"tcp://127.0.0.1:{port}") == f"{SILENT}, or a scheduler's that wants tls://?"
+        assert refused(f"tcp://127.0.0.1:{port}", silent=True) == f"{SILENT}, or a scheduler's that wants tls://?"
     with listening(number(300) + b"half") as port:
-        assert refused(f"tcp://127.0.0.1:{port}").startswith(SILENT)
+        assert refused(f"tcp://127.0.0.1:{port}", silent=True).startswith(SILENT)
     with listening(b"", ends=True) as port:
         assert refused(f"tcp://127.0.0.1:{port}") == "it ends the connection without a word"
 
@@ -135,22 +146,25 @@ def test_with_certificates_it_is_the_same(tmp_path: Path, certificate: Path):
             assert "SSL" in refused(f"tls://127.0.0.1:{port}", files)
     for silent in ({"context": context}, {}):
         with listening(b"", **silent) as port:
-            assert refused(f"tls://127.0.0.1:{port}", files) in (f"{SILENT}?", "no connection within 2 s")
+            assert refused(f"tls://127.0.0.1:{port}", files, silent=True) in (f"{SILENT}?", "no connection within 2 s")
     stranger = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     stranger.load_cert_chain(signed(tmp_path / "stranger.pem"))
     with listening(b"", context=stranger) as port:
         assert "certificate verify failed" in refused(f"tls://127.0.0.1:{port}", files)
 
 
-def test_the_dashboards_port_and_a_workers_are_told_from_the_schedulers(small: Cluster):
+def test_the_dashboards_port_and_a_workers_are_told_from_the_schedulers(
+    small: Cluster, monkeypatch: pytest.MonkeyPatch
+):
     worker = small.add("--no-nanny", **STANDS_IN)
     (dashboard,) = [
         int(line.split(":")[-1].split("/")[0]) for line in small.log("scheduler").splitlines() if "http://" in line
     ]
-    assert refused(f"tcp://127.0.0.1:{dashboard}").startswith(SILENT)
+    assert refused(f"tcp://127.0.0.1:{dashboard}", silent=True).startswith(SILENT)
     (at,) = [line.split()[-1] for line in small.log("worker0").splitlines() if "Start worker at" in line]
     assert "is this a worker's port" in refused(at)
     assert worker.poll() is None
+    monkeypatch.setattr(link, "_CONNECT_LEAST", LIMIT)
     Link(small.address, None, 0.0).close()  # nothing is wrong with the scheduler
 
 
@@ -170,7 +184,8 @@ def test_the_command_ends_with_one_sentence_and_makes_no_room_for_what_never_com
         resource.setrlimit(resource.RLIMIT_AS, (2**35, 2**35))
 
     with listening(says) as port:
-        where = ["--out", str(tmp_path / "out"), "--scheduler", f"tcp://127.0.0.1:{port}", "--wait", "0"]
+        where = ["--out", str(tmp_path / "out"), "--scheduler", f"tcp://127.0.0.1:{port}"]
+        where += ["--wait", "60" if says else "0"]  # what answers is waited for however long it takes
         done = subprocess.run(
             command(str(tree), *where),
             env=environment, capture_output=True, text=True, check=False, timeout=LIMIT, preexec_fn=little,
