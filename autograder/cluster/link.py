@@ -229,11 +229,18 @@ class Link:
             try:
                 value = await self._client.gather(future)
             except (Exception, asyncio.CancelledError) as error:
-                trouble = first_line(error)
+                trouble = self._trouble(error)
         if self._asked.pop(tag, None) is None:  # it was dropped
             self._room.release()
         else:
             self._news.put(Answer(tag, value, trouble))
+
+    def _trouble(self, error: BaseException) -> str:
+        """Return why there is no answer; of a lost scheduler tell first, for then it is no worker's fault."""
+        assert self._client is not None
+        if self._client.status != "running":
+            self._news.put(Lost(first_line(error)))
+        return first_line(error)
 
     async def _tell(self, workers: list[str], function: Callable[..., Any], run: str, seconds: float) -> None:
         if self._client is not None and self._client.status == "running":
