@@ -6,9 +6,9 @@ import csv
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
+import patient
 import pytest
 
 from autograder import catalog
@@ -62,9 +62,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory):
     (tree / "others-work" / STEP.slug).mkdir(parents=True)
     (tree / "others-work" / STEP.slug / NAME).symlink_to(tree / ODD_NAMES[0] / STEP.slug / NAME)
     command = [
-        sys.executable,
-        "-m",
-        "autograder",
+        *patient.COMMAND,
         "grade",
         str(tree),
         "--out",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
+import patient
 import pytest
 from damage import KINDS, Damage, damage
 
@@ -35,9 +35,7 @@ def grade(
         path.parent.mkdir(parents=True)
         one.put(path)
     command = [
-        sys.executable,
-        "-m",
-        "autograder",
+        *patient.COMMAND,
         "grade",
         str(tree),
         "--out",
