@@ -26,6 +26,8 @@ _TOGETHER: Final = 16
 """Random cases that are tried in one exchange; an exchange holds at most 64 calls."""
 _PATIENCE: Final = 60.0
 """Seconds for the random cases of many seeds, which no student's submission runs together."""
+_LATE: Final = ("timeout", "not_run")
+"""Statuses that the machine may have caused. A student's work would be run again as well; see ``earlier``."""
 _LIMITS: Final = Limits(frame=frames.LIMIT, elements=2_000_000)
 """An answer that keeps state from call to call may outgrow, in thousands of calls, what a student's may say."""
 
@@ -91,14 +93,9 @@ class Trials:
 
 def _one(cage: Cage, plan: Plan, name: str, source: str, others: list[tuple[str, Expectations]]) -> Verdict:
     cells = (Cell(1, source),)
-    known = cage.known(plan)
-    runner = Runner(cage.take, cage.drop, cells, plan.exercise, questions=known.questions)
-    try:
-        results, pattern, _ = judge(
-            plan.exercise, plan.expectations, plan.patterns, runner.answers, memory=known.memory
-        )
-    finally:
-        runner.close()
+    results, pattern = _judged(cage, plan, cells)
+    if any(result.status in _LATE for result in results):  # it loops, is too slow, or the machine stood still
+        results, pattern = _judged(cage, plan, cells)
     # A check that fails on a fixed case fails whatever is drawn, so only the others can depend on luck.
     passed = [plan.exercise.check(check) for check, marks in pattern.items() if set(marks) == {"."}]
     patient = Runner(cage.take, cage.drop, cells, replace(plan.exercise, seconds=_PATIENCE))
@@ -109,6 +106,18 @@ def _one(cage: Cage, plan: Plan, name: str, source: str, others: list[tuple[str,
     verdicts = {result.id: result.status for result in results}
     unstable = [text for text in failures if text] + [c.id for c in passed if verdicts[c.id] != "passed"]
     return Verdict(name, results, pattern, tuple(unstable))
+
+
+def _judged(cage: Cage, plan: Plan, cells: tuple[Cell, ...]) -> tuple[tuple[CheckResult, ...], Pattern]:
+    known = cage.known(plan)
+    runner = Runner(cage.take, cage.drop, cells, plan.exercise, questions=known.questions)
+    try:
+        results, pattern, _ = judge(
+            plan.exercise, plan.expectations, plan.patterns, runner.answers, memory=known.memory
+        )
+    finally:
+        runner.close()
+    return results, pattern
 
 
 def _lucky(runner: Runner, check: Check, others: list[tuple[str, Expectations]]) -> str:

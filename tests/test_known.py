@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from autograder import catalog, known
 from autograder.attempt import Cage
 from autograder.known import Trials, Verdict
+from autograder.models import Exercise
 from autograder.plan import Plan, live_plan
 from autograder.reference.device import live_reference
 from autograder.reference.expectations import PUBLIC, Seed
+from autograder.sandbox.runner import Runner
 from autograder.sandbox.zygote import SandboxError
 
 ROOT = Path(__file__).parent.parent
@@ -28,6 +32,31 @@ def test_an_answer_that_keeps_state_does_not_outgrow_its_frames() -> None:
         verdict = trials.run(plan, {KEEPS_STATE: source}, [Seed(f"seed:{number}") for number in range(24)])
     assert verdict[KEEPS_STATE].unstable == ()
     assert verdict[KEEPS_STATE].score > 0
+
+
+def test_where_the_machine_stood_still_an_answer_is_tried_again_within_its_own_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    exercise = catalog.load("largest_safe_scale", ROOT)
+    plan = live_plan(exercise, Seed(PUBLIC), live_reference("cpu"))
+    given: list[float] = []
+
+    class Stands(Runner):
+        """The first time, all is over before anything has run."""
+
+        def __init__(self, take: Any, drop: Any, cells: Any, exercise: Exercise, **more: Any) -> None:
+            given.append(exercise.seconds)
+            seconds = exercise.seconds if len(given) > 1 else 1e-4
+            super().__init__(take, drop, cells, replace(exercise, seconds=seconds), **more)
+
+    monkeypatch.setattr(known, "Runner", Stands)
+    with Trials() as trials:
+        assert trials.run(plan, {"solution": exercise.solution})["solution"].score == exercise.max_score
+        assert given == [exercise.seconds, exercise.seconds, known._PATIENCE]
+        short = replace(plan, exercise=replace(exercise, seconds=0.2))
+        late = trials.run(short, {"loops": "while True: pass"})["loops"]
+    assert {result.status for result in late.results} == {"timeout"}
+    assert given[3:5] == [0.2, 0.2]
 
 
 def test_what_ends_the_trials_waits_for_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
