@@ -147,7 +147,9 @@ export class Python {
     if (before?.check === message.check) return;
     clearTimeout(job.timer);
     const left = Math.max(job.last - performance.now(), 0);
-    job.timer = setTimeout(() => this.late(), Math.min(message.allowed * 1000, left));
+    // A page that has stood still finds the worker's answer and the end of the time together: the answer is heard first.
+    const isUp = () => (job.timer = setTimeout(() => this.late()));
+    job.timer = setTimeout(isUp, Math.min(message.allowed * 1000, left));
     if (message.number) job.on.trying(message.number, message.of);
   }
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reading import PAGE, SLUG, Reader
+from reading import CLOCK, PAGE, PATIENCE, SLUG, Reader
 
 from autograder import catalog
 from autograder.models import Exercise
@@ -37,7 +37,7 @@ def site() -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         lock.seek(0)
         if not run or lock.read() != run:
-            done = subprocess.run(["sh", "scripts/book.sh"], cwd=ROOT, capture_output=True, text=True, timeout=900)
+            done = subprocess.run(["sh", "scripts/book.sh"], cwd=ROOT, capture_output=True, text=True, timeout=1800)
             assert done.returncode == 0, done.stderr
             lock.truncate(0)
             lock.write(run)
@@ -67,6 +67,13 @@ def address(site: Path) -> Iterator[str]:
         thread.join()
 
 
+@pytest.fixture(scope="session")
+def browser(browser: Any) -> Any:
+    """Return the browser that all tests share; whatever is waited for in it has a busy machine's time."""
+    browser.on("context", lambda context: context.set_default_timeout(PATIENCE))
+    return browser
+
+
 @pytest.fixture
 def reader(browser: Any, address: str) -> Iterator[Callable[..., Reader]]:
     """Return a function that makes a reader with a browser of their own; what must not happen is looked at last."""
@@ -74,6 +81,8 @@ def reader(browser: Any, address: str) -> Iterator[Callable[..., Reader]]:
 
     def made(*, like: Reader | None = None, forgiven: tuple[str, ...] = (), before: str = "", **kind: Any) -> Reader:
         context = like.page.context if like else browser.new_context(accept_downloads=True, **kind)
+        if not like:
+            context.add_init_script(CLOCK)
         if before:
             context.add_init_script(before)
         readers.append(Reader(context.new_page(), address, forgiven=forgiven))
@@ -90,6 +99,7 @@ def reader(browser: Any, address: str) -> Iterator[Callable[..., Reader]]:
 def warm(browser: Any, address: str) -> Iterator[Reader]:
     """Return a reader who stays on the page, so that Python is loaded once for many tests."""
     context = browser.new_context(accept_downloads=True)
+    context.add_init_script(CLOCK)
     one = Reader(context.new_page(), address).open(PAGE)
     yield one
     past = one.past()

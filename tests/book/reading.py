@@ -34,6 +34,41 @@ def decode_float16(bits):
     return sign * math.ldexp(1024 + f, e - 25)
 """
 
+CLOCK: Final = """(() => {
+    const [now, later, cancel] = [performance.now.bind(performance), window.setTimeout, window.clearTimeout];
+    const waiting = new Map();
+    let passed = 0;
+    window.pageClock = {
+        pace: 30,
+        strike(wanted) {
+            for (const [id, [ms, done]] of waiting)
+                if (ms === wanted) {
+                    cancel(id);
+                    passed += ms;
+                    done();
+                    return true;
+                }
+            return false;
+        },
+    };
+    performance.now = () => passed + now() / 30;
+    window.setTimeout = (call, ms = 0, ...given) => {
+        if (ms < 700) return later(call, ms, ...given);
+        const done = () => waiting.delete(id) && call(...given);
+        const id = later(done, pageClock.pace * ms);
+        waiting.set(id, [ms, done]);
+        return id;
+    };
+    window.clearTimeout = (id) => {
+        waiting.delete(id);
+        cancel(id);
+    };
+})()"""
+"""A page's limits are of wall clock, and a busy machine is no reason to be late: a second of the page is thirty here.
+
+What waits for most of a second or longer may also be ended by a test, which knows what runs: `Reader.time_is_up`.
+"""
+
 
 def until(page: Any, expression: str) -> None:
     """Wait until an expression is true in a page. Playwright's own way is refused by the pages' policy."""
@@ -101,6 +136,14 @@ class Reader:
     def finished(self) -> str:
         self.button("Stop").wait_for(state="hidden")
         return str(self.results.locator(".hp-headline").inner_text())
+
+    def time_is_up(self, seconds: float) -> None:
+        """Let the time be over that the page gives to what runs, once that is so many seconds."""
+        until(self.page, f"pageClock.strike({seconds * 1000})")
+
+    def until_tried(self, number: int, of: int) -> None:
+        """Wait until a check is tried."""
+        self.card.locator(f".hp-status[data-trying='Check {number} of {of}']").wait_for()
 
     def code(self) -> str:
         """Return what is kept of the code in this browser."""

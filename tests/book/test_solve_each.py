@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
-from reading import ROOT, Reader
+from reading import CLOCK, ROOT, Reader
 
 from autograder import catalog
 from autograder.browser import archive
@@ -40,15 +40,6 @@ def desk(browser: Any, address: str) -> Iterator[dict[str, Reader]]:
     assert pasts == [([], [])] * len(pasts)
 
 
-# A page's limits are of wall clock, and here a machine that also runs the other tests is no reason to be late: a second
-# of the page is thirty. That there are limits is tested where they are what matters.
-SLOW_CLOCK = """(() => {
-    const [now, later] = [performance.now.bind(performance), window.setTimeout];
-    performance.now = () => now() / 30;
-    window.setTimeout = (call, ms = 0, ...given) => later(call, ms >= 1000 ? 30 * ms : ms, ...given);
-})()"""
-
-
 def at(desk: dict[str, Reader], browser: Any, address: str, slug: str) -> Reader:
     """Return the reader of an exercise's page; there is one at a time, so that one Python is in memory."""
     page = PAGES[slug]
@@ -58,7 +49,7 @@ def at(desk: dict[str, Reader], browser: Any, address: str, slug: str) -> Reader
             assert left.past() == ([], [])
             left.page.context.close()
         context = browser.new_context()
-        context.add_init_script(SLOW_CLOCK)
+        context.add_init_script(CLOCK)
         desk[page] = Reader(context.new_page(), address).open(page)
     desk[page].slug = slug
     return desk[page]
