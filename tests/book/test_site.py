@@ -68,11 +68,18 @@ def sent(request: Any) -> int:
     return len(gzip.compress(body, 6)) if urldefrag(request.url).url.split("?")[0].endswith(TEXT) else len(body)
 
 
+FOUND = """document.querySelector('.search-summary')?.textContent.startsWith('Search finished')
+    && [...document.querySelectorAll('ul.search > li')].every(e => e.childElementCount > 1)"""
+"""The search is over, and each page that it has found was fetched for a line of it: the last requests of all."""
+
+
 def opened(page: Any, url: str = "") -> Any:
     """Open an address, else the page again, wait until it is whole and asks for nothing more; return the answer."""
     # For Playwright a network is idle as well where a busy machine keeps a page from asking for what it needs: "load"
     # is when all scripts were run.
     answer = page.goto(url, wait_until="load") if url else page.reload(wait_until="load")
+    if "/search.html?" in page.url:
+        until(page, FOUND)
     page.wait_for_load_state("networkidle")
     return answer
 
@@ -181,7 +188,7 @@ def test_every_link_inside_the_site_leads_somewhere(visits: dict[str, Visit], ad
 
 def status(url: str) -> int:
     try:
-        with urllib.request.urlopen(url, timeout=20) as answer:
+        with urllib.request.urlopen(url, timeout=60) as answer:
             return int(answer.status)
     except urllib.error.HTTPError as error:
         with error:
@@ -652,4 +659,4 @@ def test_the_sidebars_open_on_a_phone(open_page: Any, site: Path, toggle: str, i
     page = open_page(chapter_with(site, "hp-graded"), viewport=PHONE)
     assert not page.locator(inside).first.is_visible()
     page.locator(f".{toggle}:visible").click()
-    page.locator(inside).first.wait_for(state="visible", timeout=5000)
+    page.locator(inside).first.wait_for(state="visible")
