@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from doubling import Room
+from leaping import Leaping
 
 from autograder.sandbox.layers import Layers
 
@@ -35,3 +37,9 @@ def plain_room() -> Iterator[Room]:
     room = Room(walled=False)
     yield room
     room.cage.drop()
+
+
+@pytest.fixture
+def leaping(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Leaping:
+    """The grader's clock, which leaps to the end of a loop; for a submission without walls."""
+    return Leaping(tmp_path / "loops", monkeypatch)

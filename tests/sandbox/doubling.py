@@ -25,7 +25,11 @@ FORBIDS = ("torch.amp.GradScaler", "torch.cuda.amp.GradScaler", "torch._amp_upda
 _doubled = each_call(lambda arguments, got, want: differ(got.returned, want.returned) or differ(got.after, arguments))
 
 
-def exercise(*, seconds: float = 5.0, checks: int = 3) -> Exercise:
+PATIENT = 60.0
+"""Seconds for a submission where no test waits for their end: of a machine that stands still they outlast it."""
+
+
+def exercise(*, seconds: float = PATIENT, checks: int = 3) -> Exercise:
     """Return the exercise: check number n calls f with the one element n, and then with two."""
     return Exercise(
         slug="f", folder=Path("."), title="Double", teaches=(), practises=(), needs=(), runs_on=("torch",),
@@ -84,7 +88,7 @@ class Room:
     def __init__(self, *, walled: bool, layers: Layers = ALL) -> None:
         self.cage = Cage(walled=walled) if layers == ALL else _Weaker(layers)
 
-    def grade(self, *sources: str, seconds: float = 5.0, checks: int = 3) -> Graded:
+    def grade(self, *sources: str, seconds: float = PATIENT, checks: int = 3) -> Graded:
         """Grade the cells of an answer as the pipeline does."""
         chosen = exercise(seconds=seconds, checks=checks)
         asked = questions(chosen.checks, expected(chosen).checks, STUDENT)

@@ -14,8 +14,9 @@ from types import SimpleNamespace
 
 import pytest
 from doubling import RIGHT, Room
+from leaping import Leaping
 
-from autograder.sandbox import confined, waiting
+from autograder.sandbox import confined, runner, waiting
 from autograder.sandbox.waiting import NOTICED, Waiting
 
 PROCESS = 7
@@ -209,12 +210,12 @@ def test_a_process_may_call_itself_what_it_likes(machine: Machine, clock: Clock,
     assert waiting.waits(PROCESS) == 0.0
 
 
-def test_who_runs_does_not_wait(running: Machine) -> None:
+def test_who_runs_does_not_wait(running: Machine, clock: Clock) -> None:
     assert Waiting().more(PROCESS, 0.0) == 0.0
 
 
 def test_of_what_is_gone_or_not_known_nothing_is_granted(
-    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    machine: Machine, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert Waiting().more(None, 0.0) == 0.0
     assert Waiting().more(PROCESS + 1, 0.0) == 0.0
@@ -250,7 +251,8 @@ def test_linux_says_so_of_a_process_behind_another() -> None:
     waiter = subprocess.Popen(LOOP, preexec_fn=last)  # a slice in a quarter of a second
     sleeper = subprocess.Popen(["sleep", "60"])
     try:
-        for _ in range(200):
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
             if waiting.waits(waiter.pid) > NOTICED:
                 break
             time.sleep(0.01)
@@ -283,18 +285,21 @@ def room(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
 SLEEPS = "import time\ndef f(x):\n    time.sleep(0.5)\n    return x * 2"
 
 
-def test_one_wait_longer_than_the_check_may_take_does_not_end_it(room: Room, machine: Machine) -> None:
+def test_one_wait_longer_than_the_check_may_take_does_not_end_it(
+    room: Room, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "MOST_WAITING", 1000)
     machine.is_at("R", 0.1, 0.0)  # and so it stays, while f sleeps in its place: a second, of the 0.3 s that there are
     assert room.grade(SLEEPS, seconds=0.6, checks=1).statuses == ["passed"]
 
 
-def test_one_that_runs_all_the_while_ends(room: Room, running: Machine) -> None:
-    graded = room.grade("import time\ndef f(x):\n    time.sleep(9)", seconds=2, checks=1)
-    assert (graded.statuses, graded.message.split(":")[0]) == (["timeout"], "No answer within 1 s")
+def test_one_that_runs_all_the_while_ends(room: Room, running: Machine, leaping: Leaping) -> None:
+    graded = room.grade(leaping.cell, "def f(x):\n    loops()", seconds=60, checks=1)
+    assert (graded.statuses, graded.message.split(":")[0]) == (["timeout"], "No answer within 30 s")
 
 
 def test_what_was_waited_before_a_check_is_not_the_check_s(
-    room: Room, machine: Machine, monkeypatch: pytest.MonkeyPatch
+    room: Room, machine: Machine, leaping: Leaping, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     granted = []
     real = Waiting.more
@@ -305,17 +310,17 @@ def test_what_was_waited_before_a_check_is_not_the_check_s(
 
     monkeypatch.setattr(Waiting, "more", more)
     machine.is_at("S", 0.1, 2.0)  # by the end of the cells
-    loops = "def f(x):\n    if x[0] == 0:\n        return x * 2\n    while True: pass"
-    assert room.grade(loops, seconds=2, checks=2).statuses == ["passed", "timeout"]
+    loops = "def f(x):\n    if x[0] == 0:\n        return x * 2\n    loops()"
+    assert room.grade(leaping.cell, loops, checks=2).statuses == ["passed", "timeout"]
     assert granted == [0.0]
 
 
 def test_what_the_cells_waited_is_not_taken_from_the_first_check(
-    room: Room, machine: Machine, monkeypatch: pytest.MonkeyPatch
+    room: Room, machine: Machine, leaping: Leaping, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    granted = iter([4.0])  # while the cells run, and never after
+    granted = iter([40.0])  # while the cells run, and never after
     monkeypatch.setattr(Waiting, "more", lambda self, process, late, most=0.0: next(granted, 0.0))
-    graded = room.grade("import time\ntime.sleep(2.2)", RIGHT, seconds=4, checks=1)  # 2 s are allowed
+    graded = room.grade(leaping.cell + "is_late()", RIGHT, seconds=60, checks=1)  # 30 s are allowed
     assert graded.statuses == ["passed"]
     assert next(granted, None) is None
 
