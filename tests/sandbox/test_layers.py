@@ -281,7 +281,7 @@ HONEST = {
     "random": "import os, random, secrets, uuid\ndef f(): secrets.token_hex(); uuid.uuid4(); os.urandom(2); return 7",
     "a signal to itself": (
         "import signal\ndef f():\n    got = []\n    signal.signal(signal.SIGALRM, lambda *a: got.append(7))\n"
-        "    signal.setitimer(signal.ITIMER_REAL, 0.01)\n    signal.pause(); return got[0]"
+        "    signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)\n    signal.pause(); return got[0]"
     ),
     "torch": (
         "import torch\ndef f():\n    m = torch.nn.Linear(3, 1)\n    torch.save(m.state_dict(), 'm.pt')\n"
