@@ -51,8 +51,11 @@ MAX_LOST: Final = 2
 _LOST: Final = f"not run, because the process that runs it was lost {MAX_LOST} times before"
 _ASKING_SECONDS: Final = 10.0
 """How long it may take to send a submission's process what is asked of it; it waits for that, and for nothing else."""
-_GRACE_SECONDS: Final = 0.5
-"""How long a process that closed its socket may take to end: enough to learn how, on a busy machine too."""
+_GRACE_SECONDS: Final = 3.0
+"""How long a process that closed its socket may take to end: enough to learn how, although the machine stands still.
+
+One that closes its socket and lives on is charged for it, and nobody else waits.
+"""
 
 
 class Runner:

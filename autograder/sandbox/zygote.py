@@ -29,9 +29,11 @@ from autograder.values import BadValue
 
 START_SECONDS: Final = 60.0
 """How long the confined process may take to import torch."""
-_ANSWER_SECONDS: Final = 3.0
+_ANSWER_SECONDS: Final = 10.0
+"""How long a warm process may take to answer: one that ended is noticed at once, so this is for one that hangs."""
 _CLOSE_SECONDS: Final = 0.5
-_CLOSE_COLD_SECONDS: Final = 10.0
+_CLOSE_COLD_SECONDS: Final = 30.0
+"""How long a process may take to end that was told to before it was warm: as long as it imports torch."""
 _NAMESPACES: Final = ("pid", "net", "ipc", "uts", "mnt")
 
 
@@ -269,7 +271,7 @@ class Zygote:
 
     def _last_words(self) -> str:
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=1)
+            self._process.wait(timeout=_ANSWER_SECONDS)
         said = b""
         if self._process.stderr is not None:
             os.set_blocking(self._process.stderr.fileno(), False)
