@@ -130,7 +130,7 @@ class OrderedPass(ABC, Generic[_R]):
     def _done(self, done: Done) -> None:
         """Take what came of a task; nothing happens where that is known already."""
         job = self._open.pop(done.number, None)
-        if job is not None:  # else two did it, for one was slow; or it is of an earlier pass that was given up
+        if job is not None:  # else two did it, on a cluster; or it is of an earlier pass that was given up
             assert job.task is not None
             job.result = self._result(job.task, done)
             job.task = None

@@ -36,7 +36,7 @@ from autograder.sandbox.zygote import SandboxError
 from autograder.tasks import Answer, Asked, Done, Fault, Layers, Orders, TakeBack, TakenBack, Task, Told
 
 _AHEAD: Final = 64 * 2**10
-"""Bytes of a submission that is given to a worker before it is free: as many as a socket takes without its reader."""
+"""Bytes of a submission that is given to a worker before it is free: as many as a socket takes while that starts."""
 _A_CORE: Final = 4
 _LEAST: Final = 8
 """How many workers a machine of few cores is let start: a few more than it has cores do no harm."""
@@ -72,6 +72,8 @@ class Worker:
         """Tasks that it has not answered, in the order in which they were given."""
         self.since = 0.0
         """When it began the first of them, of ``time.monotonic``."""
+        self.is_torn = False
+        """Whether an answer was read in part: what it says next is the rest of that."""
         self._asked_back: set[int] = set()
 
     @property
@@ -81,8 +83,8 @@ class Worker:
 
     @property
     def is_asked(self) -> bool:
-        """Whether it has not answered for a task that it was asked for."""
-        return bool(self._asked_back)
+        """Whether a task that it was asked for may come back: it has not answered, and was at another when it did."""
+        return any(task.number in self._asked_back for task in list(self.given)[1:])
 
     def give(self, task: Task) -> None:
         """Give it a task."""
@@ -97,9 +99,16 @@ class Worker:
         self.tell(TakeBack(task.number))
 
     def tell(self, message: Asked) -> None:
-        """Send a message; one that ended is told nothing, and that is what it says next."""
-        with contextlib.suppress(OSError):
+        """Send a message; one that ended, or cannot be told for want of memory, says next that it ended."""
+        try:
             self.connection.send(message)
+        except OSError:
+            self.hang_up()
+
+    def hang_up(self) -> None:
+        """Let it end, whatever is under way; whoever waits for its answer is told that it is gone."""
+        with contextlib.suppress(OSError), socket.socket(fileno=os.dup(self.connection.fileno())) as same:
+            same.shutdown(socket.SHUT_RDWR)
 
     def answer(self) -> Answer:
         """Return what it says next; waits for it.
@@ -107,13 +116,15 @@ class Worker:
         Raises:
             EOFError, OSError: it ended.
         """
+        self.is_torn = True
         answer: Answer = self.connection.recv()
+        self.is_torn = False
         if isinstance(answer, Done | TakenBack):
             self._asked_back.discard(answer.number)
             self.given = deque(task for task in self.given if task.number != answer.number)
         if isinstance(answer, Done):
             self.since = time.monotonic()
-        if isinstance(answer, Fault) and self.given:
+        if isinstance(answer, Fault) and self.given:  # of the first, or of all: of its orders
             self.given.popleft()
         return answer
 
@@ -274,7 +285,10 @@ class _Stream(OrderedPass[_R]):
     def _begin_no_more(self) -> None:
         self._ending = True
         self._next.clear()
-        for worker in self._pool._workers:
+        for worker in list(self._pool._workers):
+            if worker.is_torn:  # what ends the pass came while it was heard
+                self._pool._remove(worker)
+                continue
             for task in worker.behind:
                 worker.ask_back(task)
 
@@ -334,7 +348,8 @@ class _Stream(OrderedPass[_R]):
                 except (EOFError, OSError):
                     self._bury(worker)
                     break
-                _raise_fault(answer)
+                if not self._ending:  # else there was trouble before, which is the one that is told
+                    _raise_fault(answer)
                 if isinstance(answer, TakenBack):
                     self._next.appendleft(given[answer.number])
                 elif isinstance(answer, Done):

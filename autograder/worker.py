@@ -219,6 +219,7 @@ class Desk:
             at_end: called by the thread when the other end is closed.
         """
         self._connection, self._at_end = connection, at_end
+        self._same = socket.socket(fileno=os.dup(connection.fileno()))
         self._asked: deque[Orders | Task | Layers] = deque()
         self._over = False
         self._change = threading.Condition()
@@ -230,8 +231,8 @@ class Desk:
         return self
 
     def __exit__(self, *ending: object) -> None:
-        with contextlib.suppress(OSError), socket.socket(fileno=os.dup(self._connection.fileno())) as same:
-            same.shutdown(socket.SHUT_RDWR)  # else the thread goes on to read
+        with self._same, contextlib.suppress(OSError):
+            self._same.shutdown(socket.SHUT_RDWR)  # else the thread goes on to read
         self._reader.join()
 
     def __iter__(self) -> Iterator[Orders | Task | Layers]:
@@ -336,8 +337,10 @@ def main(descriptor: int, walled: bool) -> None:
 
     def end() -> None:
         with stations[-1].writing if stations else contextlib.nullcontext():  # no page is left half-written
-            cage.drop()
-            os._exit(0)  # whatever is under way
+            try:
+                cage.close()
+            finally:
+                os._exit(0)  # whatever is under way
 
     with Connection(descriptor) as connection:
         serve(connection, cage, stations, end)

@@ -23,13 +23,13 @@ from autograder.cluster import crew  # noqa: E402
 
 crew.IDLE_SECONDS = float(os.environ.get("DASK_TEST_IDLE", crew.IDLE_SECONDS))  # type: ignore[misc]
 if os.environ.get("DASK_TEST_STAND_IN"):
-    crew.Hand.__init__ = partialmethod(crew.Hand.__init__, start=stand_in.START)  # type: ignore[assignment]
+    crew.Process.__init__ = partialmethod(crew.Process.__init__, start=stand_in.START)  # type: ignore[assignment]
 
 
 def watched(answer: Any) -> Any:
     """Return what notes the process, and ends it where it is told to."""
 
-    def noted(self: crew.Crew, hand: crew.Hand, task: bytes) -> Any:
+    def noted(self: crew.Crew, hand: crew.Process, task: bytes) -> Any:
         (Path(os.environ["DASK_TEST_USED"]) / str(os.getpid())).touch()
         if b"poison" in task:
             os.kill(os.getpid(), signal.SIGKILL)

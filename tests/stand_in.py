@@ -106,6 +106,8 @@ class Cat(Cage):
         self._process.stdin.close()
         self._process.wait()
 
+    close = drop
+
 
 def main() -> None:
     """Do what ``worker.main`` does, but for what is run."""

@@ -20,14 +20,15 @@ from stand_in import Cage, Threads
 
 from autograder import catalog, ordered, pool, worker
 from autograder.attempt import ungraded
+from autograder.cluster import members
 from autograder.cluster.members import Chunk, Graded
 from autograder.cluster.run import Cluster
 from autograder.models import Cell, Reference, Score, Submission
 from autograder.plan import Plan
-from autograder.pool import Class, Worker, orders_of
+from autograder.pool import Class, PoolError, Worker, orders_of
 from autograder.reference.expectations import Expectations
 from autograder.report.rows import row_of
-from autograder.tasks import Done, Layers, Orders, Ready, TakeBack, TakenBack, Task
+from autograder.tasks import Done, Fault, Layers, Orders, Ready, TakeBack, TakenBack, Task
 
 PATIENCE = 60.0
 STUDENTS = ("ada", "ben", "cy", "dan")
@@ -245,8 +246,8 @@ class World:
     eager = 3
     """How much happens, at most, before the pool looks whether there is news."""
 
-    def __init__(self, random: Random, deaths: int) -> None:
-        self._random, self.deaths = random, deaths
+    def __init__(self, random: Random, deaths: int, faults: int = 0) -> None:
+        self._random, self.deaths, self.faults = random, deaths, faults
         self.open: dict[Puppet, Worker] = {}
         self.at: dict[int, Puppet] = {}
         """Who is at which task."""
@@ -327,6 +328,11 @@ class Puppet:
     def finish(self) -> None:
         assert self.at is not None
         del self._world.at[self.at.number]
+        if self._world.faults:
+            self._world.faults -= 1
+            self.says.append(Fault("the disk is full"))
+            self.at = None
+            return
         self._world.done[self.at.number] += 1
         score = scored(PLAN[0], self.at.work)  # type: ignore[arg-type]
         self.says.append(Done(self.at.number, row_of(score), score, b"", ""))
@@ -399,6 +405,79 @@ def test_all_that_was_done_or_begun_counts_when_a_pass_is_stopped_anywhere(
         assert not world.at
 
 
+def test_what_was_begun_counts_however_many_faults_end_a_pass(plan: Plan):
+    PLAN[:] = [plan]
+    for seed in range(150):
+        random = Random(seed)
+        world = World(random, 0, faults=random.randint(1, 4))
+        came: list[int] = []
+
+        def arrived(task: Task, done: Done, came: list[int] = came) -> str:
+            came.append(task.number)
+            return done.row.student
+
+        with Puppets(world, 4) as workers, pytest.raises(PoolError, match=r"^the disk is full$"):
+            list(workers.stream(tasks(*"abcdefghijkl"), lambda: orders_of({"halve": plan}), arrived))
+        assert sorted(came) == sorted(world.done)
+        assert not world.at
+
+
+def test_one_that_was_interrupted_in_mid_answer_is_not_listened_to_again(plan: Plan):
+    """What it says next is no answer, but the rest of one."""
+    PLAN[:] = [plan]
+
+    class Torn(Puppet):
+        heard = 0
+
+        def recv(self) -> Any:
+            if isinstance(self.says[0], Done):
+                assert not self.heard
+                self.heard += 1
+                raise KeyboardInterrupt
+            return super().recv()
+
+    class Breaking(Puppets):
+        def _started(self) -> Worker:
+            return Worker(Torn(self._world))  # type: ignore[arg-type]
+
+    world = World(Random(0), 0)
+    with Breaking(world, 1) as workers, pytest.raises(KeyboardInterrupt):
+        list(workers.stream(tasks("ada", "ben"), lambda: orders_of({"halve": plan}), student_of))
+    assert not world.open
+
+
+def test_one_that_cannot_be_told_is_hung_up_on(monkeypatch: pytest.MonkeyPatch):
+    """As where memory is short: it lives, and would be waited for without an end."""
+    ours, theirs = socket.socketpair()
+    one = Worker(Connection(ours.detach()))
+
+    def refused(message: Any) -> None:
+        raise OSError(errno.ENOBUFS, "No buffer space available")
+
+    monkeypatch.setattr(one.connection, "send", refused, raising=False)
+    one.tell(Layers())
+    with theirs, pytest.raises(EOFError):
+        one.answer()
+    one.end()
+
+
+def test_one_that_is_at_what_it_was_asked_for_is_not_waited_for_with_it(plan: Plan):
+    PLAN[:] = [plan]
+    puppet = Puppet(World(Random(0), 0))
+    one = Worker(puppet)  # type: ignore[arg-type]
+    ada, ben = (replace(task, number=n) for n, task in enumerate(tasks("ada", "ben"), start=1))
+    one.give(ada)
+    one.give(ben)
+    puppet.begin()
+    puppet.finish()
+    puppet.begin()
+    one.ask_back(ben)
+    assert one.is_asked
+    one.answer()
+    assert [task.number for task in one.given] == [2]
+    assert not one.is_asked
+
+
 def test_what_waits_behind_the_slowest_is_done_though_no_more_may_be_read(plan: Plan, monkeypatch: pytest.MonkeyPatch):
     PLAN[:] = [plan]
     monkeypatch.setattr(pool, "WINDOW", 6)
@@ -462,3 +541,29 @@ def test_what_a_cluster_did_for_an_earlier_pass_is_not_taken_for_a_later_one(pla
             (student,) = cluster.stream(jobs, lambda: orders_of({"halve": plan}), lambda task, done: done.row.student)
             assert student == str(number)
             news.append(Graded(member, given[0], [result(given[0].numbers[0], "late")]))
+
+
+def test_a_worker_that_has_read_the_orders_of_an_earlier_pass_is_not_ready_for_a_later_one(
+    plan: Plan, monkeypatch: pytest.MonkeyPatch
+):
+    asked: list[Any] = []
+
+    class Link:
+        def __init__(self, *_: Any) -> None: ...
+
+        def ask(self, tag: Any, *_: Any) -> None:
+            asked.append(tag)
+
+    monkeypatch.setattr(members, "Link", Link)
+    monkeypatch.setattr(members, "standing", lambda slugs: {})
+    all_of_them = members.Members("tcp://127.0.0.1:1", None, [], walled=False, wait=1.0, say=lambda text: None)
+    all_of_them._present({"tcp://127.0.0.1:2": 1})
+    all_of_them._answered(asked.pop(), {"trouble": "", "layers": [], "count": 1}, "")
+    for version in ("first", "second"):
+        changed = replace(plan, exercise=replace(plan.exercise, version=version))
+        all_of_them.order(orders_of({"halve": changed}))
+    first, second = asked
+    all_of_them._answered(first, "", "")
+    assert not all_of_them.ready
+    all_of_them._answered(second, "", "")
+    assert len(all_of_them.ready) == 1

@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import pickle
-import socket
 import threading
 import time
 import zlib
@@ -36,15 +34,6 @@ _TRIES: Final = 2
 _ENDING: Final = "the grading processes end by themselves; is the machine short of memory?"
 
 
-class Hand(Process):
-    """A grading process."""
-
-    def hang_up(self) -> None:
-        """Let it end, whatever is under way; whoever waits for its answer is told that it is gone."""
-        with contextlib.suppress(OSError), socket.socket(fileno=os.dup(self.connection.fileno())) as same:
-            same.shutdown(socket.SHUT_RDWR)
-
-
 class Crew(WorkerPlugin):  # type: ignore[misc]
     """The grading processes of one run on one worker of the cluster."""
 
@@ -57,8 +46,9 @@ class Crew(WorkerPlugin):  # type: ignore[misc]
         """
         self._count, self._walled = count, walled
         self._orders = b""
-        self._free: list[Hand] = []
-        self._all: list[Hand] = []
+        self._briefing = threading.Lock()
+        self._free: list[Process] = []
+        self._all: list[Process] = []
         self._change = threading.Condition()
         self._over = threading.Event()
         self._open: dict[int, tuple[deque[bytes], list[bytes]]] = {}
@@ -87,8 +77,9 @@ class Crew(WorkerPlugin):  # type: ignore[misc]
 
     def brief(self, orders: bytes) -> str:
         """Tell all processes what they grade by; return why they cannot, "" where they can."""
-        self._orders = orders
-        hands = [self._take() for _ in range(self._count)]
+        with self._briefing:  # two that take all of them would wait for each other
+            self._orders = orders
+            hands = [self._take() for _ in range(self._count)]
         for hand in hands:
             _send(hand, orders)
         trouble = ""
@@ -151,7 +142,7 @@ class Crew(WorkerPlugin):  # type: ignore[misc]
         """Wait until nobody has called for long, and take the crew away."""
         while not self._over.wait(IDLE_SECONDS / 10):
             with self._change:
-                idle = len(self._free) == len(self._all) and time.monotonic() - self._called > IDLE_SECONDS
+                idle = len(self._free) >= len(self._all) and time.monotonic() - self._called > IDLE_SECONDS
             if idle:
                 self.end()
         worker.loop.add_callback(self._leave, worker, name)
@@ -160,7 +151,7 @@ class Crew(WorkerPlugin):  # type: ignore[misc]
         if worker.plugins.get(name) is self:  # and not one that has taken its place
             del worker.plugins[name]
 
-    def _answer(self, hand: Hand, task: bytes) -> tuple[Hand, bytes]:
+    def _answer(self, hand: Process, task: bytes) -> tuple[Process, bytes]:
         """Return what a task came to, and the process that did it: one that dies is replaced, as the pool does."""
         for lost in range(_TRIES + 1):
             if lost == _TRIES:
@@ -175,7 +166,7 @@ class Crew(WorkerPlugin):  # type: ignore[misc]
                 hand = self._replaced(hand)
         return hand, pickle.dumps(Fault(_ENDING))
 
-    def _replaced(self, hand: Hand) -> Hand:
+    def _replaced(self, hand: Process) -> Process:
         hand.end()
         with self._change:
             if hand in self._all:
@@ -185,15 +176,15 @@ class Crew(WorkerPlugin):  # type: ignore[misc]
         _receive(new)
         return new
 
-    def _start(self) -> Hand:
-        hand = Hand(walled=self._walled)
+    def _start(self) -> Process:
+        hand = Process(walled=self._walled)
         with self._change:
             self._all.append(hand)
             if self._over.is_set():
                 hand.hang_up()
         return hand
 
-    def _take(self) -> Hand:
+    def _take(self) -> Process:
         with self._change:
             self._change.wait_for(lambda: self._free or self._over.is_set())
             self._called = time.monotonic()
@@ -201,19 +192,21 @@ class Crew(WorkerPlugin):  # type: ignore[misc]
                 raise EOFError
             return self._free.pop()
 
-    def _put(self, hand: Hand) -> None:
+    def _put(self, hand: Process) -> None:
         with self._change:
             self._free.append(hand)
             self._called = time.monotonic()
             self._change.notify()
 
 
-def _send(hand: Hand, message: bytes) -> None:
-    with contextlib.suppress(OSError):  # it ended, which the receiving says
+def _send(hand: Process, message: bytes) -> None:
+    try:
         hand.connection.send_bytes(message)
+    except OSError:  # it ended, or is ended, which the receiving says
+        hand.hang_up()
 
 
-def _receive(hand: Hand) -> bytes:
+def _receive(hand: Process) -> bytes:
     try:
         return hand.connection.recv_bytes()
     except (EOFError, OSError):

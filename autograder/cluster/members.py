@@ -257,6 +257,8 @@ class Members:
             member.layers, member.hands, member.stage = tuple(value["layers"]), value["count"], "fit"
             if self._orders:
                 self._brief(member)
+        elif tag[2] is not self._orders:
+            pass  # there are others by now, and an answer to them comes
         elif value is None:
             self._again(member)
         elif value:
@@ -266,7 +268,7 @@ class Members:
         return []
 
     def _brief(self, member: Member) -> None:
-        self._link.ask(("brief", member), member.address, crew.brief, self._run, self._orders)
+        self._link.ask(("brief", member, self._orders), member.address, crew.brief, self._run, self._orders)
 
     def _graded(self, chunk: Chunk, value: bytes | None, trouble: str) -> list[News]:
         member = next((one for one in self._known.values() if chunk in one.given), None)
