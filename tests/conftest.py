@@ -75,6 +75,7 @@ def browser() -> Iterator[Any]:
     flags = ["--no-sandbox", "--no-first-run", *(f"--disable-{name}" for name in quiet)]
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=flags)
+        chromium.on("context", lambda context: context.set_default_timeout(240_000))  # a busy machine's time
         yield chromium
         chromium.close()
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reading import CLOCK, PAGE, PATIENCE, SLUG, Reader
+from reading import CLOCK, PAGE, SLUG, Reader
 
 from autograder import catalog
 from autograder.models import Exercise
@@ -65,13 +65,6 @@ def address(site: Path) -> Iterator[str]:
         yield f"http://127.0.0.1:{server.server_port}/"
         server.shutdown()
         thread.join()
-
-
-@pytest.fixture(scope="session")
-def browser(browser: Any) -> Any:
-    """Return the browser that all tests share; whatever is waited for in it has a busy machine's time."""
-    browser.on("context", lambda context: context.set_default_timeout(PATIENCE))
-    return browser
 
 
 @pytest.fixture
