@@ -13,6 +13,7 @@ import sys
 import time
 from pathlib import Path
 
+import patient as patiently
 import pytest
 import tiny_exercise
 from test_pool import below, gone, interrupted
@@ -31,8 +32,12 @@ STEP = catalog.load("grad_scaler_step")
 ONLY_ISINF = next(answer.source for answer in STEP.wrong if answer.name == "only_isinf")
 
 
-def autograder(*arguments: str | Path, cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "autograder", *map(str, arguments)]
+def autograder(
+    *arguments: str | Path, cwd: Path = ROOT, patient: bool = False, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a command; where it is ``patient``, submissions have more time than a machine ever stands still."""
+    start = patiently.COMMAND if patient else (sys.executable, "-m", "autograder")
+    command = [*start, *map(str, arguments)]
     env = {**os.environ, "NO_COLOR": "1", **environment}
     return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL)
 
@@ -59,18 +64,18 @@ def notebook(tmp_path: Path):
 
 def test_check_says_nothing_of_walls_to_a_student_who_has_none(notebook, tmp_path: Path):
     (tmp_path / "bin").mkdir()
-    done = autograder("check", notebook(STEP.solution), PATH=str(tmp_path / "bin"))
+    done = autograder("check", notebook(STEP.solution), PATH=str(tmp_path / "bin"), patient=True)
     assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_check_full_marks_is_0(notebook):
-    done = autograder("check", notebook(STEP.solution))
+    done = autograder("check", notebook(STEP.solution), patient=True)
     assert done.returncode == 0, done.stderr
     assert "10/10" in done.stdout
 
 
 def test_check_less_is_1_and_names_the_belief(notebook):
-    done = autograder("check", notebook(ONLY_ISINF))
+    done = autograder("check", notebook(ONLY_ISINF), patient=True)
     assert done.returncode == 1
     assert "An overflow is an inf, so I look for inf." in done.stdout
 
@@ -97,14 +102,14 @@ def test_check_a_missing_file_and_an_unknown_exercise_are_2(tmp_path: Path, note
 
 
 def test_check_guesses_the_exercise_or_asks(tmp_path: Path, notebook):
-    assert autograder("check", notebook(STEP.solution, "homework.py")).returncode == 0
+    assert autograder("check", notebook(STEP.solution, "homework.py"), patient=True).returncode == 0
     unclear = tmp_path / "essay.py"
     unclear.write_text("x = 1\n")
     assert "Say --exercise" in one_line(autograder("check", unclear))
 
 
 def test_check_json_has_the_contract_shape(notebook):
-    record = json.loads(autograder("check", notebook(ONLY_ISINF), "--json").stdout)
+    record = json.loads(autograder("check", notebook(ONLY_ISINF), "--json", patient=True).stdout)
     assert record["status"] == "graded"
     assert record["score"] == 9.0
     assert record["max_score"] == 10.0
@@ -117,7 +122,7 @@ def test_check_json_has_the_contract_shape(notebook):
 
 def test_check_with_a_seed_is_repeatable_but_for_the_time(notebook):
     path = notebook(ONLY_ISINF)
-    records = [json.loads(autograder("check", path, "--json", "--seed", "5").stdout) for _ in range(2)]
+    records = [json.loads(autograder("check", path, "--json", "--seed", "5", patient=True).stdout) for _ in range(2)]
     for record in records:
         assert record.pop("duration_s") >= 0
     assert records[0] == records[1]
@@ -134,8 +139,8 @@ def test_grade_gives_the_checks_and_messages_that_check_gives(tmp_path: Path):
     folder.mkdir(parents=True)
     path = folder / "grad_scaler_step.ipynb"
     path.write_text(submission_notebook(STEP, ONLY_ISINF))
-    alone = json.loads(autograder("check", path, "--json").stdout)
-    done = autograder("grade", tree, "--out", tmp_path / "out", "--json", "--seed", "1")
+    alone = json.loads(autograder("check", path, "--json", patient=True).stdout)
+    done = autograder("grade", tree, "--out", tmp_path / "out", "--json", "--seed", "1", patient=True)
     assert done.returncode == 0, done.stderr
     together = json.loads(done.stdout)
     assert together["checks"] == alone["checks"]
@@ -149,7 +154,7 @@ def test_grade_names_what_it_could_not_grade_and_exits_with_1(tmp_path: Path):
         folder = tree / student / "grad_scaler_step"
         folder.mkdir(parents=True)
         (folder / "grad_scaler_step.ipynb").write_text(data)
-    done = autograder("grade", tree, "--out", tmp_path / "out", "--seed", "1")
+    done = autograder("grade", tree, "--out", tmp_path / "out", "--seed", "1", patient=True)
     assert done.returncode == 1
     assert "could not grade bad" in one_line(done)
     rows = {row["student"]: row for row in csv.DictReader((tmp_path / "out" / "grades.csv").read_text().splitlines())}
@@ -226,10 +231,10 @@ def test_grade_a_folder_that_was_passed_over_is_named_and_the_status_is_1(tmp_pa
     for student, folder in (("ada", "grad_scaler_step"), ("typo", "grad_scaler")):
         (tmp_path / "class" / student / folder).mkdir(parents=True)
         (tmp_path / "class" / student / folder / f"{folder}.py").write_text(STEP.solution)
-    done = autograder("grade", tmp_path / "class", "--out", tmp_path / "out", "--seed", "1")
+    done = autograder("grade", tmp_path / "class", "--out", tmp_path / "out", "--seed", "1", patient=True)
     assert done.returncode == 1
     assert "typo" in one_line(done)
-    again = autograder("grade", tmp_path / "class", "--out", tmp_path / "out", "--seed", "1")
+    again = autograder("grade", tmp_path / "class", "--out", tmp_path / "out", "--seed", "1", patient=True)
     assert "1 of them unchanged since an earlier run" in again.stdout
 
 
@@ -249,14 +254,26 @@ def test_grade_a_bad_gradebook_url_is_2(tmp_path: Path):
 
 
 def small_class(tmp_path: Path, *sources: str) -> tuple[Path, dict[str, str]]:
-    """Hand in to a course of one small exercise; return the class and the environment that names the course."""
+    """Hand in to a course of one small exercise; return the class and the environment that names the course.
+
+    What is right has as long as it takes there, and what loops does not end by itself.
+    """
     course = tiny_exercise.write(tmp_path / "course")
+    in_seconds(course, 600)
     exercise = catalog.load("halve", course)
     for number, source in enumerate(sources):
         path = tmp_path / "class" / f"s{number}" / "halve" / "halve.ipynb"
         path.parent.mkdir(parents=True)
         path.write_text(submission_notebook(exercise, source))
     return tmp_path / "class", {"AUTOGRADER_COURSE": str(course)}
+
+
+def in_seconds(course: Path, seconds: int) -> None:
+    """Give the submissions to the small exercise so many seconds."""
+    statement = course / "exercises/halve/statement.md"
+    text, count = re.subn(r"(?m)^seconds: .*$", f"seconds: {seconds}", statement.read_text())
+    assert count == 1
+    statement.write_text(text)
 
 
 HALVE = "def halve(x):\n    return x / 2\n"
@@ -305,8 +322,7 @@ def test_grade_interrupted_says_how_many_scores_are_kept_and_where(tmp_path: Pat
 @pytest.mark.needs("bubblewrap")
 def test_a_run_that_goes_on_takes_over_what_the_interrupted_one_said_that_it_kept(tmp_path: Path):
     tree, environment = small_class(tmp_path, HALVE, HALVE, HALVE, "while True:\n    pass\n")
-    statement = tmp_path / "course/exercises/halve/statement.md"
-    statement.write_text(statement.read_text().replace("seconds: 5", "seconds: 8"))
+    in_seconds(tmp_path / "course", 8)
     (tree / "s1/halve/halve.ipynb").write_text("{")  # not readable, by its bytes
     (tree / "s2/halve/halve.ipynb").rename(tree / "s2/halve/halve.pdf")  # and without any
     arguments = ["grade", tree, "--out", tmp_path / "out", "--seed", "1", "--workers", "1"]
@@ -393,6 +409,9 @@ def test_a_terminal_that_is_closed_ends_the_run_as_ctrl_c_does(tmp_path: Path, a
                 assert process.poll() is None
                 assert time.monotonic() < until
                 time.sleep(0.01)
+            printed = b"" if as_json else b"s0"
+            while b"s0" not in printed:  # kept first, then printed: a row that cannot be is another end
+                printed += os.read(ours, 65536)
             mine = below(process.pid)
             os.close(ours)
             assert process.wait(60) == 129
@@ -409,9 +428,9 @@ def test_a_terminal_that_is_closed_ends_the_run_as_ctrl_c_does(tmp_path: Path, a
 
 @pytest.mark.parametrize(("sent", "ends"), ENDS.items(), ids=str)
 def test_check_ended_from_outside_says_so_and_leaves_no_process(tmp_path: Path, sent: signal.Signals, ends: int):
-    (tmp_path / "grad_scaler_step.py").write_text("while True:\n    pass\n")
-    arguments = ["check", tmp_path / "grad_scaler_step.py"]
-    said = interrupted(arguments, lambda pid: len(below(pid)) > 1, sent)
+    tree, environment = small_class(tmp_path, "while True:\n    pass\n")
+    arguments = ["check", tree / "s0/halve/halve.ipynb"]
+    said = interrupted(arguments, lambda pid: len(below(pid)) > 1, sent, **environment)
     assert said == (ends, "autograder: interrupted\n")
 
 
@@ -421,6 +440,12 @@ def test_grade_interrupted_before_anything_was_graded_says_so_and_leaves_nothing
     tmp_path: Path, sent: signal.Signals, ends: int
 ):
     tree, environment = small_class(tmp_path, HALVE)
+    program = tmp_path / "bin" / "bwrap"
+    program.parent.mkdir()
+    # Walls that never stand: however long the signal takes, nothing is graded before it.
+    program.write_text(f"#!{sys.executable}\nimport os, sys\nwhile os.read(int(sys.argv[-2]), 4096):\n    pass\n")
+    program.chmod(0o755)
+    environment["PATH"] = f"{program.parent}:{os.environ['PATH']}"
     arguments = ["grade", tree, "--out", tmp_path / "out", "--seed", "1"]
     status, said = interrupted(arguments, lambda pid: bool(below(pid)), sent, **environment)
     assert (status, said) == (ends, "autograder: interrupted; nothing was graded\n")
@@ -678,7 +703,8 @@ def test_reference_verify_on_a_missing_device_is_2():
 
 
 def test_outside_a_course_the_packaged_or_checked_out_one_is_used(tmp_path: Path, notebook):
-    assert autograder("check", notebook(STEP.solution), cwd=tmp_path).returncode == 0
+    done = autograder("check", notebook(STEP.solution), "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["version"] == STEP.version, done.stderr  # its mark is not what this is about
 
 
 def test_a_broken_exercise_folder_is_one_line(tmp_path: Path):
