@@ -12,6 +12,7 @@ import sys
 import termios
 from pathlib import Path
 
+import patient
 import pytest
 
 from autograder import catalog
@@ -33,7 +34,7 @@ _OBEYED = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\
 
 
 def command(*arguments: str | Path) -> list[str]:
-    return [sys.executable, "-m", "autograder", *map(str, arguments)]
+    return [*patient.COMMAND, *map(str, arguments)]
 
 
 def piped(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
