@@ -6,11 +6,12 @@ speaks newline-ended JSON on its control socket::
 
     -> {"do": "learn", "questions": name}  with a socket attached that brings them    <- {"learned": name}
     -> {"do": "fork", "questions": name}  with the child's socket attached    <- {"forked": true}
-    -> {"do": "end", "grace": seconds}                     <- {"ended": status, "clean": bool}
+    -> {"do": "end", "grace": seconds}           <- {"ended": status, "lived": seconds, "clean": bool}
 
 A child first says on its own socket which layers surround it, and only then reads what it is to run.
-``ended`` is the child's wait status, null where it was still running and was killed; ``clean`` is false where this
-process is not fit for another submission.
+``ended`` is the child's wait status, null where it was still running and was killed; ``lived`` is for how long it ran
+on meanwhile, without what it waited for a processor; ``clean`` is false where this process is not fit for another
+submission.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ from autograder.sandbox.frames import (
 )
 from autograder.sandbox.ready import Ready, ready, ready_of
 from autograder.sandbox.sealed import hide, sealed
-from autograder.sandbox.waiting import ENDING, Waiting
+from autograder.sandbox.waiting import ENDING, Waiting, is_ending, waited
 
 _PR_SET_DUMPABLE: Final = 4
 _PR_SET_NO_NEW_PRIVS: Final = 38
@@ -118,7 +119,8 @@ def main(control_fd: int, options: dict[str, Any]) -> None:
             layers = inner.renewed(layers, options.get("limits"))
             _say(control, {"learned": message["questions"]})
         else:
-            answer, child = _end(child, message["grace"], before, work), 0
+            is_full = (lambda: leftovers.entries(work) > most) if owned else None
+            answer, child = _end(child, message["grace"], before, work, is_full), 0
             if crowded:
                 answer["ended"], crowded = TOO_MANY_FILES, False
             _say(control, answer)
@@ -207,35 +209,51 @@ def _crowds(control: socket.socket, work: Path, most: int) -> bool:
     return False
 
 
-def _end(child: int, grace: float, before: list[Any], work: Path) -> dict[str, Any]:
+def _end(child: int, grace: float, before: list[Any], work: Path, is_full: Callable[[], bool] | None) -> dict[str, Any]:
     """Kill what is left of a submission; say how its process ended, and whether this one is as it was ``before``.
 
     Without a pid namespace of its own (``before`` is empty) only the child itself is killed.
     """
     # While it is not reaped its number cannot have passed to another process.
-    status = _wait(child, grace)
+    status, lived = _wait(child, grace, is_full)
     if status is None:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
     if not before:
-        return {"ended": status, "clean": True}
+        return {"ended": status, "lived": lived, "clean": True}
     with contextlib.suppress(ProcessLookupError):
         os.kill(-1, signal.SIGKILL)  # everything in this namespace but this process
     _reap_all()
-    return {"ended": status, "clean": leftovers.clean(work, before)}
+    return {"ended": status, "lived": lived, "clean": leftovers.clean(work, before)}
 
 
-def _wait(child: int, grace: float) -> int | None:
+def _wait(child: int, grace: float, is_full: Callable[[], bool] | None = None) -> tuple[int | None, float]:
+    """Wait for the end of a child that seems to be ending.
+
+    Args:
+        child: the process.
+        grace: seconds to wait, without those for which it had no processor.
+        is_full: whether it has made too many files, which ends it; None where that is not looked at.
+
+    Returns:
+        Its wait status, None where it has not ended; and for how many seconds it was seen to run on.
+    """
     # A process that exits closes its sockets first and can be waited for a moment later, unless others go before it.
-    end, waiting, patience, over = time.monotonic() + grace, Waiting(), ENDING, not grace
+    began, lived = time.monotonic(), 0.0
+    end, waiting, patience, over, full = began + grace, Waiting(), ENDING, not grace, False
     if grace:
         waiting.counted(child)  # what it waited until now
+    before = waited(child)
     while True:
+        now = time.monotonic()  # before the look: it was at it until then at least
+        if not is_ending(child):
+            lived = max(lived, now - began - (waited(child) - before))
+            if is_full is not None and not full and is_full():
+                os.kill(child, signal.SIGKILL)
+                full = True
         done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return status
-        if over:
-            return None
+        if done or over:
+            return TOO_MANY_FILES if full else status if done else None, lived
         if time.monotonic() >= end:
             more = waiting.more(child, time.monotonic() - end, patience)
             end, patience, over = end + more, patience - more, not more  # it may have ended during that look

@@ -54,7 +54,7 @@ _ASKING_SECONDS: Final = 10.0
 _GRACE_SECONDS: Final = 3.0
 """How long a process that closed its socket may take to end: enough to learn how, although the machine stands still.
 
-One that closes its socket and lives on is charged for it, and nobody else waits.
+One that closes its socket and lives on is charged for as long as it does, and nobody else waits.
 """
 
 
@@ -294,14 +294,13 @@ class Runner:
         try:
             session.count()
             self._note(session)
-            began, status = time.monotonic(), None
+            began, lived = time.monotonic(), grace
             try:
-                status = session.end(grace)
+                status, lived = session.end(grace)
                 return status
             finally:
-                # To end it is our time; within bounds, for a submission can make that slow, and not where it stayed.
-                used = grace if status is None else 0.0
-                more = min(max(0.0, time.monotonic() - began - used), self._patience)
+                # To end it is our time; within bounds, for a submission can make that slow, and not where it lived on.
+                more = min(max(0.0, time.monotonic() - began - lived), self._patience)
                 self._patience -= more
                 self._put_all_off(more)
                 self._paused = time.monotonic()

@@ -21,6 +21,8 @@ ENDING: Final = 2.0
 NOTICED: Final = 0.01
 """Seconds without a processor that are worth another look at a deadline."""
 _PROCESSES: Final = Path("/proc")
+_EXITING: Final = 0x4
+"""PF_EXITING of include/linux/sched.h: the kernel is at the end of a process, and its own code runs no more."""
 _TICKS: Final = 0.025
 """Seconds within which a process that runs is counted anew: Linux has 100 ticks a second or more."""
 _LOOK: Final = 0.002
@@ -138,10 +140,19 @@ def _counted(process: int) -> tuple[int, int]:
         return 0, 0
 
 
+def is_ending(process: int) -> bool:
+    """Return whether a process is ending, or has ended, and runs no code of its own any more; True where not known."""
+    return len(stat := _stat(process)) < 7 or bool(int(stat[6]) & _EXITING)
+
+
 def _could_run(process: int) -> bool:
+    return _stat(process)[:1] == [b"R"]
+
+
+def _stat(process: int) -> list[bytes]:
+    """Return what the kernel says of a process, from its state on; nothing where it is gone."""
     try:
         # Bytes: the name in the brackets is the process's own choice.
-        _, _, rest = (_PROCESSES / str(process) / "stat").read_bytes().rpartition(b")")
+        return (_PROCESSES / str(process) / "stat").read_bytes().rpartition(b")")[2].split()
     except OSError:
-        return False
-    return rest.split()[:1] == [b"R"]
+        return []

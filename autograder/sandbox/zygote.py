@@ -224,11 +224,14 @@ class Zygote:
         with theirs:
             socket.send_fds(self._control, [json.dumps(order).encode()], [theirs.fileno()])
 
-    def end(self, grace: float = 0.0) -> int | None:
-        """End the current child and all it left behind; return its wait status, None where it had to be killed.
+    def end(self, grace: float = 0.0) -> tuple[int | None, float]:
+        """End the current child and all it left behind.
 
         Args:
             grace: seconds to wait for a child that seems to be ending by itself.
+
+        Returns:
+            Its wait status, None where it had to be killed; and for how many seconds it ran on meanwhile.
 
         Raises:
             SandboxError: the zygote does not answer, or cannot get clean: it must be replaced.
@@ -238,7 +241,7 @@ class Zygote:
         answer = self._hear(_ANSWER_SECONDS + (grace + waiting.ENDING if grace else 0.0))
         if answer.get("clean") is not True:
             raise SandboxError("a submission left something behind")
-        return None if answer["ended"] is None else int(answer["ended"])
+        return None if answer["ended"] is None else int(answer["ended"]), float(answer["lived"])
 
     def _hear(self, seconds: float) -> dict[str, Any]:
         deadline, patience = time.monotonic() + seconds, START_SECONDS
@@ -390,8 +393,8 @@ class Session:
             raise frames.BadFrame("malformed hits")
         return frames.written(both[1]), both[0][:200]
 
-    def end(self, grace: float = 0.0) -> int | None:
-        """End the child; return its wait status, None where it was still running after ``grace`` seconds."""
+    def end(self, grace: float = 0.0) -> tuple[int | None, float]:
+        """End the child; return what ``Zygote.end`` returns."""
         self._sock.close()
         return self._zygote.end(grace)
 

@@ -91,6 +91,20 @@ ATTACKS = (
         before="made = 0",
         says="more than 2,000 files",
     ),
+    in_call(
+        "folders without end, once it has closed its connection",
+        """\
+        import socket
+        fd = next(n for n in range(3, 64) if os.path.exists(f"/proc/self/fd/{n}"))
+        socket.socket(fileno=os.dup(fd)).shutdown(socket.SHUT_RDWR)
+        global made
+        while True:
+            made += 1
+            os.mkdir(f"/scratch/{made}")
+        """,
+        before="made = 0",
+        says="more than 2,000 files",
+    ),
     in_cell(
         "empty files without end, before the answer",
         "for number in range(10**7):\n    os.close(os.open(f'/scratch/{number}', os.O_CREAT))",

@@ -23,6 +23,18 @@ ATTACKS = (
     in_call("a loop in a call", "while True: pass", **NEVER),
     in_call("a sleep in a call", "import time; time.sleep(10**6)", **NEVER),
     in_call(
+        "a sleep once it has closed its connection, and then an end",
+        """\
+        import socket, time
+        fd = next(n for n in range(3, 64) if os.path.exists(f"/proc/self/fd/{n}"))
+        socket.socket(fileno=os.dup(fd)).shutdown(socket.SHUT_RDWR)
+        time.sleep(2.5)
+        os._exit(0)
+        """,
+        statuses="crashed not_run",
+        says="exited by itself",
+    ),
+    in_call(
         "a loop that swallows everything",
         """\
         import signal

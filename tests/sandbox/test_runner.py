@@ -297,6 +297,21 @@ def test_how_long_its_process_takes_to_end_is_not_the_students_time(
     assert plain_room.grade(source, seconds=60, checks=4).statuses == ["crashed"] * 2 + ["passed"] * 2
 
 
+def test_one_that_closes_its_socket_and_lives_on_has_used_its_time(
+    plain_room: Room, leaping: Leaping, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Session.end
+
+    def lived_on(session: Session, grace: float = 0.0) -> tuple[int | None, float]:
+        status, _ = real(session, grace)
+        leaping.ahead += 50.0
+        return status, 50.0
+
+    monkeypatch.setattr(Session, "end", lived_on)
+    source = "import os\ndef f(x):\n    if x[0] < 9:\n        os._exit(7)\n    return x * 2"
+    assert plain_room.grade(source, seconds=60, checks=10).statuses == ["crashed"] * 3 + ["not_run"] * 7
+
+
 def test_an_end_is_put_off_once_where_what_was_answered_is_nonsense(
     plain_room: Room, leaping: Leaping, monkeypatch: pytest.MonkeyPatch
 ) -> None:

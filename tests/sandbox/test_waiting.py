@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -17,6 +18,7 @@ from doubling import RIGHT, Room
 from leaping import Leaping
 
 from autograder.sandbox import confined, runner, waiting
+from autograder.sandbox.frames import TOO_MANY_FILES
 from autograder.sandbox.waiting import NOTICED, Waiting
 
 PROCESS = 7
@@ -338,7 +340,7 @@ class Of(Waiting):
 def ended_with(command: list[str], grace: float) -> int | None:
     """Return how a process ends that is waited for so long; None where it did not."""
     process = subprocess.Popen(command)
-    status = confined._wait(process.pid, grace)
+    status, _ = confined._wait(process.pid, grace)
     if status is None:
         process.kill()
         process.wait()
@@ -383,3 +385,75 @@ def test_one_that_ends_while_it_is_looked_at_has_ended(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(confined, "Waiting", Slow)
     assert ended_with(["sh", "-c", "sleep 0.3; exit 5"], 0.05) == 5
+
+
+class Lives:
+    """A child of this process that does nothing, and the confined process's clock, which goes on at each look."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.looks, self.now = 0, 0.0
+        self.happens: Callable[[], None] = lambda: None
+        self.process = subprocess.Popen(["sleep", "600"])
+        monkeypatch.setattr(confined, "time", self)
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.looks += 1
+        self.now += 0.5
+        self.happens()
+
+    def waited_for(self, grace: float, is_full: Callable[[], bool] | None = None) -> tuple[int | None, float]:
+        status, lived = confined._wait(self.process.pid, grace, is_full)
+        self.process.returncode = status if status is not None else None
+        return status, lived
+
+
+@pytest.fixture
+def lives(monkeypatch: pytest.MonkeyPatch) -> Iterator[Lives]:
+    one = Lives(monkeypatch)
+    yield one
+    if one.process.returncode is None:
+        one.process.kill()
+        one.process.wait()
+
+
+def test_how_long_it_lived_on_is_said_and_what_it_waited_for_a_processor_is_no_part_of_it(
+    lives: Lives, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ends() -> None:
+        if lives.looks == 4:  # seconds 0, 0.5, 1 and 1.5 saw it
+            lives.process.kill()
+            os.waitid(os.P_PID, lives.process.pid, os.WEXITED | os.WNOWAIT)
+
+    lives.happens = ends
+    monkeypatch.setattr(confined, "waited", lambda process: 0.25 * (lives.now >= 1.0))
+    assert lives.waited_for(3.0) == (signal.SIGKILL, 1.25)
+
+
+def test_for_as_long_as_the_kernel_is_at_its_end_it_did_not_live(lives: Lives, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(confined, "is_ending", lambda process: True)
+    assert lives.waited_for(3.0) == (None, 0.0)
+
+
+def test_one_that_lives_on_makes_no_more_files_than_others(lives: Lives) -> None:
+    def killed() -> None:
+        if lives.looks == 3:
+            os.waitid(os.P_PID, lives.process.pid, os.WEXITED | os.WNOWAIT)
+
+    lives.happens = killed
+    assert lives.waited_for(3.0, lambda: lives.looks >= 2) == (TOO_MANY_FILES, 1.0)
+
+
+@pytest.mark.parametrize("flags", [0x4, 0x40014C])
+def test_who_is_ending_is_known_by_its_flags(flags: int, tmp_path: Path) -> None:
+    process = tmp_path / "7"
+    process.mkdir()
+    (process / "stat").write_text(f"7 (a) b) R 1 7 7 0 -1 {flags} 5 0")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(waiting, "_PROCESSES", tmp_path)
+        assert waiting.is_ending(7)
+        (process / "stat").write_text(f"7 (a) b) R 1 7 7 0 -1 {flags & ~4} 5 0")
+        assert not waiting.is_ending(7)
+        assert waiting.is_ending(8)
