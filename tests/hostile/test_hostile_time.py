@@ -28,7 +28,7 @@ ATTACKS = (
         import socket, time
         fd = next(n for n in range(3, 64) if os.path.exists(f"/proc/self/fd/{n}"))
         socket.socket(fileno=os.dup(fd)).shutdown(socket.SHUT_RDWR)
-        time.sleep(2.5)
+        time.sleep(1.0)
         os._exit(0)
         """,
         statuses="crashed not_run",

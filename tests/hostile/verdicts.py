@@ -8,8 +8,9 @@ from arena import Fight
 from attack import FULL, OTHER, Attack
 
 BROKEN = re.compile("NameError|SyntaxError|IndentationError")
-LOOPS, LATE = frozenset(("timeout", "not_run")), frozenset(("timeout",))
-"""Statuses of a submission that loops in every call, and of one whose cells did not finish."""
+LOOPS, ENDS_LATE = frozenset(("timeout", "not_run")), frozenset(("crashed", "not_run"))
+LATE = frozenset(("timeout",))
+"""Statuses of submissions that use up their time in their calls, and of one whose cells did not finish."""
 
 
 def test_it_earns_what_its_honest_part_does_and_the_reason_is_said(fought: Fight, attack: Attack) -> None:
@@ -21,8 +22,8 @@ def test_it_earns_what_its_honest_part_does_and_the_reason_is_said(fought: Fight
         assert score.score == fought.gradebook[attack.name] == 0
         return
     statuses, says = attack.statuses, attack.says
-    if statuses == LOOPS and {check.status for check in score.checks} == LATE:
-        # The machine stood still while the cells ran, which takes their time: then nothing is left to loop.
+    if statuses in (LOOPS, ENDS_LATE) and {check.status for check in score.checks} == LATE:
+        # The machine stood still while the cells ran, which takes their time: then no call is made.
         statuses, says = LATE, "cells did not finish"
     assert {check.status for check in score.checks} == statuses, said
     assert (score.score or 0.0) == attack.earns
