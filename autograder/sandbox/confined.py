@@ -240,7 +240,7 @@ def _wait(child: int, grace: float, is_full: Callable[[], bool] | None = None) -
     """
     # A process that exits closes its sockets first and can be waited for a moment later, unless others go before it.
     began, lived = time.monotonic(), 0.0
-    end, waiting, patience, over, full = began + grace, Waiting(), ENDING, not grace, False
+    end, waiting, patience, over = began + grace, Waiting(), ENDING, not grace
     if grace:
         waiting.counted(child)  # what it waited until now
     before = waited(child)
@@ -248,12 +248,13 @@ def _wait(child: int, grace: float, is_full: Callable[[], bool] | None = None) -
         now = time.monotonic()  # before the look: it was at it until then at least
         if not is_ending(child):
             lived = max(lived, now - began - (waited(child) - before))
-            if is_full is not None and not full and is_full():
+            if is_full is not None and is_full():
                 os.kill(child, signal.SIGKILL)
-                full = True
+                os.waitpid(child, 0)
+                return TOO_MANY_FILES, lived
         done, status = os.waitpid(child, os.WNOHANG)
         if done or over:
-            return TOO_MANY_FILES if full else status if done else None, lived
+            return status if done else None, lived
         if time.monotonic() >= end:
             more = waiting.more(child, time.monotonic() - end, patience)
             end, patience, over = end + more, patience - more, not more  # it may have ended during that look

@@ -1,12 +1,13 @@
 """The system calls that a submission may make, by name: the whole policy, as data. ``seccomp`` makes a filter of it.
 
-Four answers, besides going ahead:
+Five answers, besides going ahead:
 
 - ``KILL``: only an attack makes this call. The submission ends at once, and its record says so.
 - ``EPERM``: not needed here. The answer for every call that is not named below, so that honest code which tries
   (a socket, a semaphore) gets an ordinary exception.
 - ``EAGAIN``: a new process or thread. What the limit on processes answers, too, and what libraries know how to take.
 - ``ENOSYS``: what libraries take for an old kernel, whose ways they then use. For calls newer than this list.
+- ``DONE``: the call succeeds and does nothing.
 
 Nothing here depends on which exercise is graded. A change shows in ``tests/sandbox/test_seccomp.py``, which lists what
 is allowed a second time.
@@ -23,6 +24,7 @@ ALLOW: Final = 0x7FFF_0000
 KILL: Final = 0x8000_0000
 """SECCOMP_RET_KILL_PROCESS."""
 _ERRNO: Final = 0x0005_0000
+DONE: Final = _ERRNO
 EPERM: Final = _ERRNO | errno.EPERM
 EAGAIN: Final = _ERRNO | errno.EAGAIN
 ENOSYS: Final = _ERRNO | errno.ENOSYS
@@ -60,7 +62,7 @@ def _names(text: str) -> frozenset[str]:
 
 ALLOWED: Final = _names("""
     read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek
-    open openat openat2 creat close close_range dup dup2 dup3 fcntl flock pipe pipe2 sendfile copy_file_range
+    open openat openat2 creat close close_range dup dup2 dup3 flock pipe pipe2 sendfile copy_file_range
     stat fstat lstat newfstatat statx statfs fstatfs access faccessat faccessat2 getdents getdents64
     readlink readlinkat getcwd chdir fchdir umask
     rename renameat renameat2 mkdir mkdirat rmdir unlink unlinkat link linkat symlink symlinkat
@@ -100,6 +102,9 @@ JUDGED: Final[dict[str, Answer]] = {
     "tgkill": _TO_ITSELF,
     # Its own limits: 0, not its number, is what Python and the C library write.
     "prlimit64": When(0, (0,), ALLOW, EPERM),
+    # Locks on a file's bytes the kernel keeps without end, and they keep off other processes only: here is none. Of the
+    # rest, what is about a descriptor: copies, flags (1 to 4), whether another holds a lock, a pipe's size.
+    "fcntl": When(1, (6, 7), DONE, When(1, (0, 1, 2, 3, 4, 5, 1030, 1032), ALLOW, EPERM)),
     # No socket reaches anything. A connected pair, which asyncio wakes itself with, reaches its own other end.
     "socketpair": When(0, (_UNIX,), When(1, (_STREAM,), ALLOW, EPERM, mask=_KIND), EPERM),
     # Is it a terminal, its size, close at exec, blocking or not, bytes to read. Never: typing into a terminal.

@@ -148,6 +148,24 @@ ATTACKS = (
         """,
     ),
     in_cell(
+        "locks without end",
+        """\
+        import fcntl, struct
+        lock = os.open("/scratch/lock", os.O_CREAT | os.O_RDWR)
+        def of(kind, start, size):
+            return struct.pack("hhqqi4x", kind, 0, start, size, 0)
+        for command in (fcntl.F_SETLK, fcntl.F_OFD_SETLK):
+            try:
+                fcntl.fcntl(lock, command, of(fcntl.F_WRLCK, 0, 0))
+                for number in range(1000, 0, -1):
+                    fcntl.fcntl(lock, command, of(fcntl.F_UNLCK, 2 * number, 1))
+            except OSError:
+                pass
+        if (kept := len(open("/proc/locks").readlines())) > 500:
+            got("locks", kept)
+        """,
+    ),
+    in_cell(
         "System V memory that nobody holds",
         """\
         LIBC.shmat.restype = ctypes.c_void_p

@@ -107,6 +107,12 @@ ATTACKS = {
     "io_uring": Attack(
         "seccomp", (), f"return 'ring' if {LIBC}.syscall(425, 1, ctypes.create_string_buffer(200)) >= 0 else None"
     ),
+    "locks, which the kernel keeps": Attack(
+        "seccomp",
+        (),
+        "kept = open('/scratch/lock', 'w')\nfcntl.lockf(kept, fcntl.LOCK_EX)\n"
+        "return [line for line in open('/proc/locks') if 'POSIX' in line] or None",
+    ),
     # Limits.
     "a gibibyte": Attack("rlimits", (), "return torch.empty(2**28).nbytes"),
     "a file of 20 MiB": Attack("rlimits", (), "return open('/scratch/big', 'wb').write(bytes(20 * 2**20))"),
@@ -128,7 +134,7 @@ AS_ROOT = {
     ),
 }
 HEAD = """
-import ctypes, os, platform, resource, socket, threading, torch
+import ctypes, fcntl, os, platform, resource, socket, threading, torch
 KEY, IOPRIO = (248, 251) if platform.machine() == "x86_64" else (217, 30)
 def f():
 """
@@ -288,7 +294,15 @@ HONEST = {
         "    m.load_state_dict(torch.load('m.pt')); (m(torch.ones(2, 3)).sum()).backward(); return 7"
     ),
     "NumPy": "import numpy as np\ndef f(): np.save('a.npy', np.ones(7)); return len(np.load('a.npy', mmap_mode='r'))",
-    "SQLite": "import sqlite3\ndef f(): return sqlite3.connect('a.db').execute('select 3 + 4').fetchone()[0]",
+    "SQLite": (
+        "import sqlite3\ndef f():\n    a, b = sqlite3.connect('a.db'), sqlite3.connect('a.db')\n"
+        "    with a: a.execute('create table t (x)'); a.execute('insert into t values (7)')\n"
+        "    return b.execute('select x from t').fetchone()[0]"
+    ),
+    "a lock": (
+        "import fcntl\ndef f():\n    with open('a', 'w') as a:\n"
+        "        fcntl.lockf(a, fcntl.LOCK_EX); fcntl.flock(a, fcntl.LOCK_EX); fcntl.lockf(a, fcntl.LOCK_UN); return 7"
+    ),
     "platform": "import getpass, locale, os, platform\ndef f(): platform.platform(); os.cpu_count(); return 7",
     "pickles and archives": (
         "import pickle, zipfile\ndef f():\n"

@@ -14,7 +14,7 @@ import machine
 import pytest
 
 from autograder.sandbox import bpf, seccomp, syscalls
-from autograder.sandbox.syscalls import ALLOW, EAGAIN, ENOSYS, ENOTSUP, ENOTTY, EPERM, KILL
+from autograder.sandbox.syscalls import ALLOW, DONE, EAGAIN, ENOSYS, ENOTSUP, ENOTTY, EPERM, KILL
 
 
 def words(text: str) -> list[str]:
@@ -24,7 +24,7 @@ def words(text: str) -> list[str]:
 ALLOWED = words("""
 access alarm brk chdir chmod clock_getres clock_gettime clock_nanosleep close close_range copy_file_range creat dup dup2
 dup3 epoll_create epoll_create1 epoll_ctl epoll_pwait epoll_pwait2 epoll_wait exit exit_group faccessat faccessat2
-fadvise64 fallocate fchdir fchmod fchmodat fchmodat2 fcntl fdatasync fgetxattr flistxattr flock fstat fstatfs fsync
+fadvise64 fallocate fchdir fchmod fchmodat fchmodat2 fdatasync fgetxattr flistxattr flock fstat fstatfs fsync
 ftruncate futex futex_waitv futimesat getcpu getcwd getdents getdents64 getegid geteuid getgid getgroups getitimer
 getpeername getpgid getpgrp getpid getppid getpriority getrandom getresgid getresuid getrlimit getrusage getsid
 getsockname getsockopt gettid gettimeofday getuid getxattr lgetxattr link linkat listxattr llistxattr lseek lstat
@@ -72,6 +72,10 @@ JUDGED = [
     ("prctl", (4, 1), EPERM),  # dumpable
     ("prctl", (22, 2), EPERM),  # a filter of its own
     ("prctl", (29, 1), EPERM),  # timer slack
+    *(("fcntl", (3, command), ALLOW) for command in (0, 1, 2, 3, 4, 5, 1030, 1032)),
+    *(("fcntl", (3, command), DONE) for command in (6, 7)),  # F_SETLK, F_SETLKW
+    *(("fcntl", (3, command), EPERM) for command in (8, 10, 15, 37, 38, 1024, 1026, 1031)),  # owner, lease, size, ...
+    ("fcntl", (3, GIB | 6), DONE),
     ("setxattr", (), ENOTSUP),
 ]
 NOT_NAMED = words("""

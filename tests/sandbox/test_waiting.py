@@ -442,11 +442,6 @@ def test_for_as_long_as_the_kernel_is_at_its_end_it_did_not_live(lives: Lives, m
 
 
 def test_one_that_lives_on_makes_no_more_files_than_others(lives: Lives) -> None:
-    def killed() -> None:
-        if lives.looks == 3:
-            os.waitid(os.P_PID, lives.process.pid, os.WEXITED | os.WNOWAIT)
-
-    lives.happens = killed
     assert lives.waited_for(3.0, lambda: lives.looks >= 2) == (TOO_MANY_FILES, 1.0)
 
 
